@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "dream
 
 from planted import pair_recall, planted
 
-from lamina.dream.clusters import NEAR, clusters
+from lamina.dream.clusters import MIN_MEAN_COSINE, find_clusters
 
 
 def main() -> int:
@@ -31,7 +31,7 @@ def main() -> int:
     options = arguments.parse_args()
     data = planted(options.atoms, options.seed, options.spread)
     started, worked = time.monotonic(), time.process_time()
-    found_clusters = {frozenset(cluster) for cluster in clusters(data.vectors)}
+    found_clusters = {frozenset(cluster) for cluster in find_clusters(data.vectors)}
     seconds, worked = time.monotonic() - started, time.process_time() - worked
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     complete = sum(cluster in found_clusters for cluster in data.clusters)
@@ -42,7 +42,9 @@ def main() -> int:
     )
     if options.pairs:
         compared, total = pair_recall(data.vectors)
-        sys.stdout.write(f"{compared} of {total} pairs nearer than {NEAR} looked at, {compared / total:.4f}\n")
+        sys.stdout.write(
+            f"{compared} of {total} pairs nearer than {MIN_MEAN_COSINE} looked at, {compared / total:.4f}\n"
+        )
     return 0
 
 

@@ -15,7 +15,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from lamina.models.files import ALL_FILES, ModelFile, ModelStore, models_folder
+from lamina.models.model_files import ALL_FILES, ModelFile, ModelStore, models_folder
 
 PACKAGE, VERSION = "mcp-memory-service", "12.4.0"
 # pip runs a source distribution's build to read its metadata, so only this known archive is allowed.
@@ -25,7 +25,7 @@ TIMEOUT = 300
 
 def main() -> None:
     store = ModelStore(models_folder(os.environ, Path.home(), sys.platform))
-    missing = [file for file in ALL_FILES if not store.verified(file)]
+    missing = [file for file in ALL_FILES if not store.is_intact(file)]
     if not missing:
         sys.stdout.write(f"models: all present in {store.folder}\n")
         return

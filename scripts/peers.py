@@ -27,15 +27,15 @@ import numpy as np
 from peer import NOT_INSTALLED, PEERS
 
 from lamina import Memory, Settings
-from lamina.bench.collection import Asked, Collection, Session, Turn
-from lamina.bench.locomo import APART, load, shaped
-from lamina.bench.metrics import averaged, distinct, graded, quantile
-from lamina.bench.places import capture
-from lamina.bench.result import commit
-from lamina.bench.retrieval import run
-from lamina.bench.vaults import Vaults
-from lamina.models.choose import choose
-from lamina.models.files import models_folder
+from lamina.bench.bench_result import current_commit
+from lamina.bench.bench_vaults import BenchVaults
+from lamina.bench.data_set import BenchCollection, BenchQuestion, BenchSession, BenchTurn
+from lamina.bench.locomo import SEPARATE_CATEGORIES, generate_sessions, load
+from lamina.bench.metrics import average_grades, grade_ranking, quantile, unique_in_order
+from lamina.bench.retrieval_benchmark import run
+from lamina.bench.turn_lookup import capture_session
+from lamina.models.model_choice import choose_embedders
+from lamina.models.model_files import models_folder
 
 FIGURES = ("R@5", "R@10", "NDCG@10")
 OURS = (
@@ -53,7 +53,7 @@ def main() -> int:
     questions = [_asked(conversation) for conversation in conversations]
     sessions = [session for conversation in conversations for session in conversation.sessions]
     count = sum(len(session.turns) for session in sessions)
-    sessions += shaped(conversations, max(0, options.items - count), options.seed)
+    sessions += generate_sessions(conversations, max(0, options.items - count), options.seed)
     sample = random.Random(options.seed).sample(
         [question.text for group in questions for question in group], options.questions
     )
@@ -64,7 +64,7 @@ def main() -> int:
         rows = [_theirs(name, folder, options.python, questions) for name in options.only]
         rows += _ours(folder, conversations, sessions, sample)
     document = {
-        "commit": commit(),
+        "commit": current_commit(),
         "data_sha256": digest,
         "items": options.items,
         "questions": options.questions,
@@ -94,23 +94,23 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _asked(conversation: Collection) -> list[Asked]:
-    return [question for question in conversation.questions if question.category not in APART]
+def _asked(conversation: BenchCollection) -> list[BenchQuestion]:
+    return [question for question in conversation.questions if question.category not in SEPARATE_CATEGORIES]
 
 
-def _text(turn: Turn) -> str:
+def _text(turn: BenchTurn) -> str:
     return f"{turn.speaker}: {turn.text}"
 
 
-def _items(sessions: Sequence[Session]) -> list[tuple[str, str]]:
+def _items(sessions: Sequence[BenchSession]) -> list[tuple[str, str]]:
     return [(turn.id, _text(turn)) for session in sessions for turn in session.turns]
 
 
 def _write_task(
     folder: Path,
-    conversations: Sequence[Collection],
-    asked: Sequence[Sequence[Asked]],
-    sessions: Sequence[Session],
+    conversations: Sequence[BenchCollection],
+    asked: Sequence[Sequence[BenchQuestion]],
+    sessions: Sequence[BenchSession],
     chosen: Sequence[str],
 ) -> None:
     task: dict[str, Any] = {
@@ -127,11 +127,11 @@ def _write_task(
 
 def _embed(folder: Path, texts: Sequence[str]) -> None:
     """Store the vector of every text, by the model that lamina ships with."""
-    primary = choose("minilm", _models()).primary
+    primary = choose_embedders("minilm", _models()).primary
     assert primary is not None
     vectors = []
     for n, text in enumerate(texts, 1):
-        vectors.append(primary.question(text).vector)
+        vectors.append(primary.encode_question(text).vector)
         if n % 500 == 0 or n == len(texts):
             _say(f"embedded {n} of {len(texts)} texts")
     (folder / "texts.json").write_text(json.dumps(texts), encoding="utf-8")
@@ -142,7 +142,7 @@ def _models() -> Path:
     return models_folder(os.environ, Path.home(), sys.platform)
 
 
-def _theirs(name: str, folder: Path, python: str, asked: Sequence[Sequence[Asked]]) -> dict[str, Any]:
+def _theirs(name: str, folder: Path, python: str, asked: Sequence[Sequence[BenchQuestion]]) -> dict[str, Any]:
     _say(f"running {name}")
     program = Path(__file__).with_name("peer.py")
     process = subprocess.run([python, str(program), name, str(folder)], check=False, stdout=subprocess.DEVNULL)
@@ -154,26 +154,30 @@ def _theirs(name: str, folder: Path, python: str, asked: Sequence[Sequence[Asked
         )
         return {"name": name, "failed": reason}
     grades = [
-        graded(distinct(ranking), question.turns)
+        grade_ranking(unique_in_order(ranking), question.turns)
         for group, rankings in zip(asked, result["found"], strict=True)
         for question, ranking in zip(group, rankings, strict=True)
     ]
-    return {"name": f"{name} {result['version']}", **averaged(grades), **_speed(result["took_ms"], result["cpu_ms"])}
+    return {
+        "name": f"{name} {result['version']}",
+        **average_grades(grades),
+        **_speed(result["took_ms"], result["cpu_ms"]),
+    }
 
 
 def _ours(
-    folder: Path, conversations: Sequence[Collection], sessions: Sequence[Session], chosen: Sequence[str]
+    folder: Path, conversations: Sequence[BenchCollection], sessions: Sequence[BenchSession], chosen: Sequence[str]
 ) -> list[dict[str, Any]]:
     rows = []
     for embedder in ("light", "minilm"):
         _say(f"grading lamina, {embedder}")
-        grades = run(conversations, Vaults(light=embedder == "light"), lambda what, done, total: None)
-        quality = grades.overall(APART)["turn"]
+        grades = run(conversations, BenchVaults(light=embedder == "light"), lambda what, done, total: None)
+        quality = grades.overall(SEPARATE_CATEGORIES)["turn"]
         chosen_settings = Settings(embedder=embedder, background=False, watch=False)
         with Memory(folder / f"lamina-{embedder}", watch=False, settings=chosen_settings) as memory:
             _say(f"filling lamina, {embedder}")
             for session in sessions:
-                capture(memory, session)
+                capture_session(memory, session)
             memory.embed()
             for name, model, fast in OURS:
                 if model == embedder:

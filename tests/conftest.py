@@ -10,13 +10,13 @@ from typer.testing import CliRunner
 
 from desk import Desk
 from fake_states import FakeListReader, FakePairModel, FakeStateModel
-from lamina import equipment
+from lamina import model_registry
 from lamina.cli.app import app
 from lamina.clock import FixedClock
 from lamina.settings import Settings
 from lamina.states.state_reader import StateReader
 from lamina.store.sqlite.store import SqliteStore
-from lamina.testing.hand import NOON, Hand
+from lamina.testing.store_harness import NOON, StoreHarness
 from terminal import Cli, Ran
 
 os.environ["LAMINA_EMBEDDER"] = "none"
@@ -58,12 +58,12 @@ def _no_state_model(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
 def _fake_state_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sentences become statements without the trained weights, wherever models are not what is tested."""
     fake = StateReader(FakeStateModel(), FakePairModel(), FakeListReader())
-    real = equipment.state_reader
+    real = model_registry.load_state_reader
 
     def choose(settings: Settings, models: Path) -> StateReader | None:
         return fake if settings.embedder == "none" else real(settings, models)
 
-    monkeypatch.setattr(equipment, "state_reader", choose)
+    monkeypatch.setattr(model_registry, "load_state_reader", choose)
 
 
 @pytest.fixture
@@ -112,9 +112,9 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 @pytest.fixture
-def hand(tmp_path: Path) -> Iterator[Hand]:
+def hand(tmp_path: Path) -> Iterator[StoreHarness]:
     """A store at noon, and a hand that writes into it."""
     clock = FixedClock(NOON)
     store = SqliteStore(tmp_path, clock)
-    yield Hand(store, clock)
+    yield StoreHarness(store, clock)
     store.close()

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from lamina import Atom, FixedClock, Memory, Origin
-from lamina.atom.status import Way
-from lamina.store.base import Change, Commit
-from lamina.store.ledger import Problem
+from lamina.atom.status import TransitionCause
+from lamina.store.base import AtomChange, Commit
+from lamina.store.ledger import FileProblem
 
 
 class Desk:
@@ -57,8 +57,8 @@ class Desk:
             verb=verb,
             reason="a test",
             scope=atom.scope,
-            way=Way.ADOPT,
-            changes=(Change(atom),),
+            way=TransitionCause.ADOPT,
+            changes=(AtomChange(atom),),
         )
         self.memory._store.commit(change)
 
@@ -88,11 +88,11 @@ class Desk:
 
     def found(self, file: Path, memory: Memory | None = None) -> Atom:
         """The atom that a file became."""
-        row = self.memory._store.ledger.row(file.relative_to(self.root).as_posix())
-        assert row is not None and row.line.atom_id is not None
-        return (memory or self.memory).get(row.line.atom_id)
+        row = self.memory._store.ledger.record(file.relative_to(self.root).as_posix())
+        assert row is not None and row.entry.atom_id is not None
+        return (memory or self.memory).get(row.entry.atom_id)
 
-    def problems(self, kind: str) -> list[Problem]:
+    def problems(self, kind: str) -> list[FileProblem]:
         return [problem for problem in self.memory.doctor().problems if problem.kind == kind]
 
     def texts(self, question: str, **options: Any) -> list[str]:

@@ -10,9 +10,9 @@ import numpy as np
 
 from lamina.models.list_reader import AnswerReading
 from lamina.models.pair_model import RelationReading
-from lamina.models.state_model import Ask, Mood, QuestionState, SentenceState
-from lamina.text.analyse import content_words
-from lamina.text.sentences import sentences
+from lamina.models.state_model import QuestionState, QuestionTarget, SentenceMood, SentenceState
+from lamina.text.analyser import content_tokens
+from lamina.text.sentences import find_sentences
 from lamina.vectors.levels import Floats
 
 DIMENSIONS = 256
@@ -28,7 +28,7 @@ SLOTS = {
     "drink": "coffee tea roast drink prefer",
     "boat": "boat moored",
 }
-_SLOT_OF = {word: name for name, words in SLOTS.items() for word in content_words(words)}
+_SLOT_OF = {word: name for name, words in SLOTS.items() for word in content_tokens(words)}
 _NO_STATEMENT = re.compile(
     r"^\W*(?:please|can|could|would|will|maybe|perhaps|if|imagine|let's|thanks|thank|hello|hi|ok|okay|tell|show|write|"
     r"what|when|where|who|why|how|forget|delete|erase|remove|don't|yes|no)\b",
@@ -45,10 +45,12 @@ class FakeStateModel:
     id = "fake@0"
 
     def read(self, text: str) -> list[SentenceState]:
-        return [self._state(text, start, end) for start, end in sentences(text)]
+        return [self._state(text, start, end) for start, end in find_sentences(text)]
 
     def ask(self, question: str) -> QuestionState:
-        return QuestionState(slot_of(question), {each: float(each is Ask.CURRENT) for each in Ask})
+        return QuestionState(
+            slot_of(question), {each: float(each is QuestionTarget.CURRENT) for each in QuestionTarget}
+        )
 
     def _state(self, text: str, start: int, end: int) -> SentenceState:
         sentence = text[start:end]
@@ -58,7 +60,7 @@ class FakeStateModel:
             start=start,
             end=end,
             slot=slot_of(sentence),
-            mood=Mood.CURRENT if asserts else Mood.NONE,
+            mood=SentenceMood.CURRENT if asserts else SentenceMood.NONE,
             asserts=0.9 if asserts else 0.1,
             is_own=0.9 if re.search(r"\b(?:i|i'm|i've|my|we|our)\b", sentence, re.IGNORECASE) else 0.1,
             is_many=0.9 if "also" in sentence else 0.1,
@@ -80,8 +82,8 @@ class FakeListReader:
     """What shares a word with a question answers it; a request to forget means what is about the same known slot."""
 
     def answers(self, question: str, candidates: Sequence[str]) -> list[AnswerReading]:
-        asked = set(content_words(question))
-        return [AnswerReading(0.9 if asked & set(content_words(candidate)) else 0.1, 0.0) for candidate in candidates]
+        asked = set(content_tokens(question))
+        return [AnswerReading(0.9 if asked & set(content_tokens(candidate)) else 0.1, 0.0) for candidate in candidates]
 
     def forgets(self, request: str, statements: Sequence[str]) -> list[float]:
         return [0.95 if _is_same_slot(statement, request) else 0.05 for statement in statements]
@@ -89,7 +91,7 @@ class FakeListReader:
 
 def _replaces(old: str, new: str) -> bool:
     names_value = any(each.start() > 0 for each in _NAMED.finditer(new))
-    shared = set(content_words(old)) & set(content_words(new))
+    shared = set(content_tokens(old)) & set(content_tokens(new))
     denies = bool(re.search(r"\b(?:no longer|not)\b|\bfrom [A-Z\d]", new)) and len(shared) > 1
     return ((_is_same_slot(old, new) and names_value) or denies) and not new.endswith("?") and old != new
 
@@ -100,7 +102,7 @@ def _is_same_slot(one: str, other: str) -> bool:
 
 
 def known_slot(sentence: str) -> str | None:
-    named = {_SLOT_OF[word] for word in content_words(sentence) if word in _SLOT_OF}
+    named = {_SLOT_OF[word] for word in content_tokens(sentence) if word in _SLOT_OF}
     return next((slot for slot in SLOTS if slot in named), None)
 
 
@@ -117,7 +119,7 @@ def value_of(sentence: str, start: int) -> tuple[int, int] | None:
 def slot_of(sentence: str) -> Floats:
     """One direction for each known slot; unknown sentences lie where their words say."""
     slot = np.zeros(DIMENSIONS, np.float32)
-    words = content_words(sentence)
+    words = content_tokens(sentence)
     named = {_SLOT_OF[word] for word in words if word in _SLOT_OF}
     for name in [each for each in SLOTS if each in named][:1] or words:
         slot[int.from_bytes(sha256(name.encode()).digest()[:2]) % DIMENSIONS] = 1.0

@@ -20,9 +20,9 @@ from typing import Any
 
 import pytest
 
-from lamina.models.chat import Meter
+from lamina.models.chat import UsageMeter
 from lamina.models.openai_chat import OpenAIChat
-from lamina.models.patience import Timing
+from lamina.models.retry import CallTiming
 
 _WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
 _RUN = """
@@ -71,8 +71,8 @@ class Smol:
         assert self.address, "the model's server did not start"
         self.port = int(self.address.rpartition(":")[2])
 
-    def chat(self, *, timeout: float = 300.0, meter: Meter | None = None) -> OpenAIChat:
-        timing = Timing(timeout, sleep=lambda seconds: None)
+    def chat(self, *, timeout: float = 300.0, meter: UsageMeter | None = None) -> OpenAIChat:
+        timing = CallTiming(timeout, sleep=lambda seconds: None)
         return OpenAIChat("smollm2", f"{self.address}/v1", timing=timing, meter=meter)
 
     def kill(self) -> None:
@@ -160,11 +160,11 @@ class FakeServer(ThreadingHTTPServer):
     def address(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"
 
-    def timing(self, timeout: float = 10.0) -> Timing:
+    def timing(self, timeout: float = 10.0) -> CallTiming:
         """Sleeps on paper only, by a clock that the test moves."""
-        return Timing(timeout, self.slept.append, lambda: self.now)
+        return CallTiming(timeout, self.slept.append, lambda: self.now)
 
-    def chat(self, *, timeout: float = 10.0, meter: Meter | None = None, key: str | None = "secret") -> OpenAIChat:
+    def chat(self, *, timeout: float = 10.0, meter: UsageMeter | None = None, key: str | None = "secret") -> OpenAIChat:
         return OpenAIChat("m", f"{self.address}/v1", key, timing=self.timing(timeout), meter=meter)
 
     def handle_error(self, request: object, client_address: object) -> None:

@@ -18,7 +18,7 @@ import lamina
 from desk import Desk, eventually
 from lamina import Memory, Status, passages_of
 from lamina.atom.trust import Origin
-from lamina.vault.files import Disk, Stamp
+from lamina.vault.disk import Disk, Stamp
 
 SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 DAY = "2026-11-14"
@@ -302,7 +302,7 @@ def test_a_watcher_without_a_background_takes_it_too(tmp_path: Path) -> None:
 
 DYING = """
 import os, signal, sys, lamina
-from lamina.vault.files import Disk
+from lamina.vault.disk import Disk
 def die(*given, **named):
     os.kill(os.getpid(), signal.SIGKILL)
 setattr(Disk, sys.argv[2], die)
@@ -313,8 +313,8 @@ lamina.open(sys.argv[1], watch=False)
 @pytest.mark.parametrize(
     ("step", "text"),
     [
-        ("put_away", "The tea is green.\n"),
-        ("put_copy", f"The tea is green, the key is {SECRET}.\n"),
+        ("move_durably", "The tea is green.\n"),
+        ("create_durably", f"The tea is green, the key is {SECRET}.\n"),
         ("remove", f"The tea is green, the key is {SECRET}.\n"),
     ],
 )

@@ -60,7 +60,7 @@ def test_opening_makes_what_is_missing_and_says_whether_it_did(tmp_path: Path) -
     with lamina.open(tmp_path / "a/b", watch=False) as memory:
         assert memory.created
         assert (memory.scope, memory.scopes) == ("org:local", ("org:local",))
-        assert memory.opened.anything is False
+        assert memory.opening_report.has_changes is False
     with lamina.open(str(tmp_path / "a/b"), watch=False) as memory:
         assert not memory.created
 
@@ -412,7 +412,7 @@ def test_sync_reports_what_people_did_and_then_nothing(memory: Memory) -> None:
     (memory.root / "atoms/mine.md").write_text("My own note.\n")
     report = memory.sync()
     assert (len(report.edited), len(report.deleted), report.adopted) == (1, 1, ["atoms/mine.md"])
-    assert memory.sync().anything is False
+    assert memory.sync().has_changes is False
     assert {atom.content for atom in memory.list()} == {"edited", "My own note."}
 
 

@@ -67,7 +67,7 @@ def test_what_was_acknowledged_is_there_after_reopening(memory: Memory, clock: F
     before = everything(memory), memory.journal(), [memory.history(atom.id) for atom in everything(memory)]
     memory.close()
     with lamina.open(memory.root, clock=clock, watch=False) as again:
-        assert again.opened.anything is False
+        assert again.opening_report.has_changes is False
         assert (everything(again), again.journal(), [again.history(a.id) for a in everything(again)]) == before
         assert again.doctor(deep=True).healthy
 
@@ -317,7 +317,7 @@ def test_every_public_name_says_what_it_promises() -> None:
 def test_public_signatures_are_fully_typed() -> None:
     for name, member in inspect.getmembers(Memory, inspect.isfunction):
         if not name.startswith("_"):
-            hints = get_type_hints(member, {**vars(sys.modules["lamina.opened"]), **vars(sys.modules["lamina.memory"])})
+            hints = get_type_hints(member, {**vars(sys.modules["lamina.engine"]), **vars(sys.modules["lamina.memory"])})
             wanted = set(inspect.signature(member).parameters) - {"self"} | {"return"}
             assert wanted <= hints.keys(), name
 

@@ -14,7 +14,7 @@ import pytest
 
 import lamina
 from lamina.memory import Memory
-from lamina.readers import MOST, Readers, asks_a_network, readers_wanted
+from lamina.reader_pool import MAX_READERS, ReaderPool, reader_count, uses_network
 from lamina.settings import Settings
 
 LONG = 60.0
@@ -30,15 +30,15 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 @pytest.fixture
-def readers(memory: Memory) -> Iterator[Readers]:
-    readers = Readers(memory, 1)
+def readers(memory: Memory) -> Iterator[ReaderPool]:
+    readers = ReaderPool(memory, 1)
     readers.start()
     assert readers.wait(LONG)
     yield readers
     readers.close()
 
 
-def pids_of(readers: Readers) -> list[int]:
+def pids_of(readers: ReaderPool) -> list[int]:
     assert readers._pool is not None
     return [*readers._pool._processes]
 
@@ -55,9 +55,9 @@ def ended(pid: int) -> bool:
         os.close(watched)
 
 
-def test_a_reader_gives_the_same_answer_to_the_last_digit(memory: Memory, readers: Readers) -> None:
+def test_a_reader_gives_the_same_answer_to_the_last_digit(memory: Memory, readers: ReaderPool) -> None:
     near = memory.recall("when does the mill grind?", fast=True)
-    memory.ask_through(None)
+    memory.delegate_recall(None)
     here = memory.recall("when does the mill grind?", fast=True)
     assert near.id != here.id
     assert [hit.explain() for hit in near.hits] == [hit.explain() for hit in here.hits]
@@ -65,14 +65,14 @@ def test_a_reader_gives_the_same_answer_to_the_last_digit(memory: Memory, reader
     assert "ferry" in near.context()
 
 
-def test_it_is_the_reader_that_answers(memory: Memory, readers: Readers) -> None:
+def test_it_is_the_reader_that_answers(memory: Memory, readers: ReaderPool) -> None:
     found = readers.recall(memory.scope, "rye flour", {"k": 2})
     assert found is not None
     assert found.hits[0].text == "The mill sells rye flour."
     assert found.hits[0].atom.id in memory.feedback(found.id, cited=[found.hits[0].atom.id])
 
 
-def test_whatever_was_acknowledged_is_in_the_next_answer(memory: Memory, readers: Readers) -> None:
+def test_whatever_was_acknowledged_is_in_the_next_answer(memory: Memory, readers: ReaderPool) -> None:
     for n in range(20):
         memory.remember(f"Locker {n} belongs to number {n}.", subject=f"locker {n}")
         found = readers.recall(memory.scope, f"who does locker {n} belong to?", {"k": 1})
@@ -85,20 +85,20 @@ def test_whatever_was_acknowledged_is_in_the_next_answer(memory: Memory, readers
     assert gone.id not in [hit.atom.id for hit in left.hits]
 
 
-def test_a_seat_asks_in_its_own_scope(memory: Memory, readers: Readers) -> None:
-    other = memory.seat("org:other")
+def test_a_seat_asks_in_its_own_scope(memory: Memory, readers: ReaderPool) -> None:
+    other = memory.for_caller("org:other")
     other.remember("The vault of others holds pearls.", subject="pearls")
     assert [hit.text for hit in other.recall("pearls", k=1).hits] == ["The vault of others holds pearls."]
     assert all("pearls" not in hit.text for hit in memory.recall("pearls").hits)
 
 
-def test_a_mistake_is_told_as_without_readers(memory: Memory, readers: Readers) -> None:
+def test_a_mistake_is_told_as_without_readers(memory: Memory, readers: ReaderPool) -> None:
     with pytest.raises(lamina.InvalidInput, match="mode"):
         memory.recall("mill", mode="everything")
     assert readers.wait(LONG)
 
 
-def test_a_reader_that_is_killed_is_missed_by_nobody_and_replaced(memory: Memory, readers: Readers) -> None:
+def test_a_reader_that_is_killed_is_missed_by_nobody_and_replaced(memory: Memory, readers: ReaderPool) -> None:
     (before,) = pids_of(readers)
     os.kill(before, signal.SIGKILL)
     assert ended(before)
@@ -113,7 +113,7 @@ def test_a_reader_that_cannot_open_the_vault_is_done_without(
     memory: Memory, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "vault").chmod(0o777)
-    readers = Readers(memory, 1)
+    readers = ReaderPool(memory, 1)
     readers.start()
     try:
         while "could not open the vault" not in caplog.text:
@@ -123,7 +123,7 @@ def test_a_reader_that_cannot_open_the_vault_is_done_without(
         readers.close()
 
 
-def test_closing_ends_them_and_questions_are_answered_here(memory: Memory, readers: Readers) -> None:
+def test_closing_ends_them_and_questions_are_answered_here(memory: Memory, readers: ReaderPool) -> None:
     (reader,) = pids_of(readers)
     readers.close()
     assert ended(reader)
@@ -149,8 +149,8 @@ def test_readers_end_with_their_server_however_it_ends(tmp_path: Path, how: sign
 
 
 def test_nobody_reads_beside_where_models_are_asked_over_a_network() -> None:
-    assert readers_wanted(Settings(embedder="openai:any")) == 0
-    assert asks_a_network(Settings(chat="openai:any"))
-    assert not asks_a_network(Settings(embedder="light"))
-    assert 0 <= readers_wanted(Settings(embedder="light")) <= MOST
-    assert readers_wanted(Settings(embedder="openai:any", serve_readers=2)) == 2
+    assert reader_count(Settings(embedder="openai:any")) == 0
+    assert uses_network(Settings(chat="openai:any"))
+    assert not uses_network(Settings(embedder="light"))
+    assert 0 <= reader_count(Settings(embedder="light")) <= MAX_READERS
+    assert reader_count(Settings(embedder="openai:any", serve_readers=2)) == 2

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lamina.states.answering import FEATURES, answer_features
+from lamina.states.answer_features import ANSWER_FEATURES, compute_answer_features
 from training.logistic import fit_logistic
 from training.ranker import Record, wanted
 
@@ -23,7 +23,7 @@ def rows(records: list[Record], ranker: np.ndarray) -> tuple[np.ndarray, np.ndar
         order = np.argsort(-(record.relevance + record.features @ ranker))[:LOOKED_AT]
         terms = [hit["terms"] for hit in record.row["hits"]]
         answers = wanted(record.row) if record.row["gold"] else np.zeros(len(terms), bool)
-        features.append(answer_features(record.question, record.view, record.close, terms)[order])
+        features.append(compute_answer_features(record.question, record.view, record.close, terms)[order])
         labels.append(np.array(answers)[order])
         numbers.append(np.full(len(order), number))
     return np.concatenate(features), np.concatenate(labels).astype(float), np.concatenate(numbers)
@@ -45,7 +45,7 @@ def fit_answers(training: list[Record], held_out: list[Record], weights: Sequenc
     threshold = float(np.quantile(best_chance(chances, numbers, len(training))[known], SILENT))
     for name, records in (("ranker chats", training), ("held-out people", held_out)):
         report(name, records, ranker, coefficients, bias, threshold)
-    print({name: round(float(value), 2) for name, value in zip(FEATURES, coefficients)}, round(bias, 2))
+    print({name: round(float(value), 2) for name, value in zip(ANSWER_FEATURES, coefficients)}, round(bias, 2))
     return {
         "weights": [round(float(coefficient), 5) for coefficient in coefficients],
         "bias": round(bias, 5),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from lamina.models.state_trunk import MiniLmTrunk
-from lamina.states.ranking import EARLIER_FEATURES, earlier_features
-from lamina.text.analyse import content_words
+from lamina.states.state_ranking import EARLIER_FEATURES, compute_earlier_features
+from lamina.text.analyser import content_tokens
 from training.examples import load_chats
 from training.logistic import fit_logistic
 from training.ranker import Record
@@ -25,8 +25,8 @@ def rows(records: list[Record], chats: dict[tuple[str, str], ChatLists]) -> tupl
         outdated = chats[record.row["chat"], record.row["question"]].outdated(record.row["question"])
         if outdated is None:
             continue
-        matrix = earlier_features(
-            record.question, frozenset(content_words(record.row["question"])), record.view, record.close
+        matrix = compute_earlier_features(
+            record.question, frozenset(content_tokens(record.row["question"])), record.view, record.close
         )
         for n, (hit, newer) in enumerate(zip(record.row["hits"], record.close.outdated_by, strict=True)):
             if newer is not None and hit["turn"] is not None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lamina.text.sentences import sentences
+from lamina.text.sentences import find_sentences
 from training.chat_format import Chat, Fact, Turn, read_chats
 from training.slot_sentences import SlotSentence
 
@@ -124,7 +124,7 @@ def _slots_asked(stated: Sequence[Sequence[str]]) -> list[str]:
 
 def _turn_text(turn: Turn, chat: Chat) -> Text:
     text = without_speaker(turn.text)
-    spans = sentences(text) or [(0, len(text))]
+    spans = find_sentences(text) or [(0, len(text))]
     labelled = [Sentence(start, end, "none") for start, end in spans]
     speaker = speaker_of(turn, chat)
     for fact in turn.facts:
@@ -168,7 +168,7 @@ def slot_text(item: SlotSentence) -> Text:
     """Return a template sentence as a labelled text; the clause around it may contain other sentences."""
     if item.role == "question":
         return Text(item.text, [_whole(item.text, "ask")], ask="current")
-    spans = sentences(item.text) or [(0, len(item.text))]
+    spans = find_sentences(item.text) or [(0, len(item.text))]
     at = item.span[0] if item.span else 0
     start, end = next((span for span in spans if span[0] <= at < span[1]), spans[0])
     sentence = Sentence(start, end, _slot_mood(item))

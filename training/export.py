@@ -15,7 +15,7 @@ import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 
-from lamina.models.list_reader import MATCHES
+from lamina.models.list_reader import MATCH_COUNT
 from training.network import StateNetwork
 from training.pair_network import PairNetwork
 from training.reader_network import ReaderNetwork
@@ -113,7 +113,7 @@ def export_reader(source: Path, target: Path) -> None:
         kinds,
         inside,
         torch.tensor([1, 0]),
-        torch.zeros(2, MATCHES),
+        torch.zeros(2, MATCH_COUNT),
         torch.tensor([0]),
     )
     _write(_OneList(network), example, ["classes"], axes, target)

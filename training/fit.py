@@ -15,14 +15,14 @@ from pathlib import Path
 
 from lamina.models.list_reader import ListReader
 from lamina.models.state_model import StateModel
-from lamina.states.ranking import Gate
+from lamina.states.state_ranking import CertaintyRange
 from training.answers import fit_answers
 from training.earlier import fit_earlier
 from training.ranker import fit_ranker, load_records
 from training.train import MODELS
 from training.trunk import open_trunk
 
-GATES = {"minilm": Gate(0.9, 0.995), "light": Gate(0.6, 0.95)}
+GATES = {"minilm": CertaintyRange(0.9, 0.995), "light": CertaintyRange(0.6, 0.95)}
 """Chosen on development talk, so that questions about events keep their order."""
 
 

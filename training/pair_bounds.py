@@ -17,10 +17,10 @@ import numpy as np
 from lamina.models.list_reader import ListReader
 from lamina.models.pair_model import PairModel
 from lamina.models.state_model import StateModel
-from lamina.states.decisions import ReplacementBounds
-from lamina.states.replacement_verdict import Certainty, judge_replacements
+from lamina.states.fitted_decisions import ReplacementBounds
+from lamina.states.replacement_verdict import ReplacementCertainty, judge_replacements
 from lamina.states.state_reader import StateReader
-from lamina.text.analyse import content_words
+from lamina.text.analyser import content_tokens
 from training.examples import load_chats
 from training.groups import load_groups, load_snippets
 from training.pair_examples import Pair, chat_statement_pairs, group_pairs
@@ -44,8 +44,8 @@ def main() -> None:
     groups = [pair for group in load_groups(held_out=True) for pair in group_pairs(group) if pair.relation]
     bounds = ReplacementBounds(sure=NEVER, same_slot=SAME_SLOT, likely=NEVER, likely_slot=LIKELY_SLOT, forgets=0.95)
     for grade, certainty, wanted_precision in (
-        ("sure", Certainty.SURE, SURE_PRECISION),
-        ("likely", Certainty.LIKELY, LIKELY_PRECISION),
+        ("sure", ReplacementCertainty.SURE, SURE_PRECISION),
+        ("likely", ReplacementCertainty.LIKELY, LIKELY_PRECISION),
     ):
         anyway = replace(bounds, **{grade: 0.0})
         sets = {"held-out people": talk, "held-out groups": groups}
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def _chances(
-    pairs: Sequence[Pair], reader: StateReader, anyway: ReplacementBounds, certainty: Certainty
+    pairs: Sequence[Pair], reader: StateReader, anyway: ReplacementBounds, certainty: ReplacementCertainty
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return how surely each pair is seen as a replacement, 0 where a condition besides forbids it, and which are."""
     chances = []
@@ -85,7 +85,7 @@ def lowest_bound(chances: np.ndarray, labels: np.ndarray, precision: float) -> f
 
 
 def _share_words(pair: Pair) -> bool:
-    return bool(set(content_words(pair.first)) & set(content_words(pair.second)))
+    return bool(set(content_tokens(pair.first)) & set(content_tokens(pair.second)))
 
 
 def _report(name: str, chances: np.ndarray, labels: np.ndarray) -> None:

@@ -11,18 +11,18 @@ import numpy as np
 import torch
 
 from lamina.models.list_reader import ListReader
-from lamina.models.state_model import Ask, QuestionState, StateModel
-from lamina.states.assertion import assertions_of, names_in
-from lamina.states.ranking import (
-    FEATURES,
-    CloseView,
-    Gate,
+from lamina.models.state_model import QuestionState, QuestionTarget, StateModel
+from lamina.states.assertion import find_names, make_assertions
+from lamina.states.state_ranking import (
+    STATE_FEATURES,
+    CertaintyRange,
+    ListReadings,
     StateCandidate,
     StateView,
-    read_closely,
-    state_features,
-    texts_to_read,
-    view_states,
+    compare_states,
+    compute_state_features,
+    prepare_texts,
+    read_candidates_together,
 )
 
 
@@ -33,12 +33,12 @@ class Record:
     row: dict
     question: QuestionState
     view: StateView
-    close: CloseView
+    close: ListReadings
     relevance: np.ndarray
     features: np.ndarray
 
 
-def load_records(path: Path, model: StateModel, reader: ListReader | None, gate: Gate) -> list[Record]:
+def load_records(path: Path, model: StateModel, reader: ListReader | None, gate: CertaintyRange) -> list[Record]:
     texts: dict[str, list] = {}
 
     def read(text: str) -> list:
@@ -52,11 +52,11 @@ def load_records(path: Path, model: StateModel, reader: ListReader | None, gate:
         if not row["hits"]:
             continue
         question = model.ask(row["question"])
-        shown = texts_to_read([(hit["text"], hit["speaker"] or "") for hit in row["hits"]])
+        shown = prepare_texts([(hit["text"], hit["speaker"] or "") for hit in row["hits"]])
         candidates = [
             StateCandidate(
                 hit["relevance"],
-                assertions_of(
+                make_assertions(
                     hit["text"], read(hit["text"]), hit["speaker"] or "", int(hit["at"] * 1000), hit["session"]
                 ),
                 text,
@@ -64,11 +64,13 @@ def load_records(path: Path, model: StateModel, reader: ListReader | None, gate:
             )
             for hit, text in zip(row["hits"], shown, strict=True)
         ]
-        names = names_in(row["question"])
-        view = view_states(question, candidates, names)
-        close = read_closely(row["question"], question, candidates, view, reader, gate, names)
+        names = find_names(row["question"])
+        view = compare_states(question, candidates, names)
+        close = read_candidates_together(row["question"], question, candidates, view, reader, gate, names)
         relevance = np.array([hit["relevance"] for hit in row["hits"]], np.float32)
-        records.append(Record(row, question, view, close, relevance, state_features(question, view, close, gate)))
+        records.append(
+            Record(row, question, view, close, relevance, compute_state_features(question, view, close, gate))
+        )
     return records
 
 
@@ -86,12 +88,12 @@ def fit(records: list[Record], *, ridge: float = 3e-3, steps: int = 400) -> tupl
     Questions that ask for no state are left out: their features are near zero, and nothing is learnt from them but how
     sharp relevance is.
     """
-    records = [record for record in records if record.question.asks[Ask.NO_STATE] <= 0.5]
+    records = [record for record in records if record.question.asks[QuestionTarget.NO_STATE] <= 0.5]
     scale = np.concatenate([record.features for record in records]).std(0) + 1e-3
-    weights = torch.zeros(len(FEATURES), requires_grad=True)
+    weights = torch.zeros(len(STATE_FEATURES), requires_grad=True)
     sharpness = torch.tensor(2.5, requires_grad=True)
     longest = max(len(record.relevance) for record in records)
-    x = np.zeros((len(records), longest, len(FEATURES)), np.float32)
+    x = np.zeros((len(records), longest, len(STATE_FEATURES)), np.float32)
     base, mask, gold = (
         np.zeros((len(records), longest), np.float32),
         np.zeros((len(records), longest), bool),
@@ -134,5 +136,5 @@ def fit_ranker(training: list[Record], held_out: list[Record]) -> list[float]:
     for name, records in (("ranker chats", training), ("held-out people", held_out)):
         report(f"{name}, engine alone", records, None)
         report(f"{name}, with the ranker", records, weights)
-    print({name: round(float(value), 3) for name, value in zip(FEATURES, weights)}, round(sharpness, 1))
+    print({name: round(float(value), 3) for name, value in zip(STATE_FEATURES, weights)}, round(sharpness, 1))
     return [round(float(weight), 5) for weight in weights]

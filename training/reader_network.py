@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lamina.models.list_reader import CLASSES, MATCHES, MOST, TASKS
+from lamina.models.list_reader import CLASS_COUNT, MATCH_COUNT, MAX_CANDIDATES, TASKS
 from training.network import Layer
 
 SET_WIDTH, SET_LAYERS, SET_HEADS, ORDER = 192, 2, 4, 5
@@ -29,12 +29,12 @@ class ReaderNetwork(nn.Module):
         self.weigh_hidden, self.weigh = nn.Linear(width, 128), nn.Linear(128, 2)
         self.spot = nn.Linear(width, 1)
         self.hidden, self.hidden_norm = nn.Linear(6 * width, SET_WIDTH), nn.LayerNorm(SET_WIDTH)
-        self.matches, self.strength = nn.Linear(MATCHES, SET_WIDTH), nn.Linear(1, SET_WIDTH)
-        self.ages = nn.Embedding(MOST, SET_WIDTH)
+        self.matches, self.strength = nn.Linear(MATCH_COUNT, SET_WIDTH), nn.Linear(1, SET_WIDTH)
+        self.ages = nn.Embedding(MAX_CANDIDATES, SET_WIDTH)
         nn.init.normal_(self.ages.weight, std=0.3)
         self.compare = nn.ModuleList(Layer(SET_WIDTH, SET_HEADS, 2 * SET_WIDTH) for _ in range(SET_LAYERS))
-        self.out, self.alone = nn.Linear(2 * SET_WIDTH + MATCHES, CLASSES), nn.Linear(SET_WIDTH, 1)
-        self.order = nn.Linear(ORDER, CLASSES, bias=False)
+        self.out, self.alone = nn.Linear(2 * SET_WIDTH + MATCH_COUNT, CLASS_COUNT), nn.Linear(SET_WIDTH, 1)
+        self.order = nn.Linear(ORDER, CLASS_COUNT, bias=False)
         nn.init.zeros_(self.order.weight)
         with torch.no_grad():
             self.order.weight[0, 0], self.order.weight[1, 4], self.order.weight[2, 3] = -1.0, 2.0, 2.0

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from lamina.models.list_reader import ANSWERS, FORGETS, RELATIONS
-from lamina.states.ranking import with_speaker
-from lamina.text.analyse import content_words
-from lamina.text.normal import normal_form
+from lamina.models.list_reader import ANSWER_CLASSES, FORGET_CLASSES, RELATION_CLASSES
+from lamina.states.state_ranking import add_speaker
+from lamina.text.analyser import content_tokens
+from lamina.text.normal_form import normal_form
 from training.chat_format import Chat, Fact, Question, Turn
 from training.examples import chat_texts, without_speaker
 from training.groups import Snippet
@@ -24,10 +24,10 @@ from training.pair_examples import Pair
 from training.slot_sentences import SlotSentence, slot_sentences
 from training.trunk import Vectors
 
-NONE, ANSWERING, OUTDATED = range(len(ANSWERS))
+NONE, ANSWERING, OUTDATED = range(len(ANSWER_CLASSES))
 CURRENT_KINDS = frozenset({"current", "yesno"})
 PAST_KINDS = frozenset({"past", "first"})
-MEANT = len(FORGETS) - 1
+MEANT = len(FORGET_CLASSES) - 1
 NAMED_SPEAKER = 0.15
 """How often the turns of a chat are read with the speaker's name in front, as if several people spoke."""
 CLEAR_MARGIN = 0.08
@@ -61,7 +61,7 @@ class ChatLists:
 
     @cached_property
     def _words(self) -> dict[int, frozenset[str]]:
-        return {turn.number: frozenset(content_words(turn.text)) for turn in self._turns}
+        return {turn.number: frozenset(content_tokens(turn.text)) for turn in self._turns}
 
     @cached_property
     def _rarity(self) -> dict[str, float]:
@@ -83,11 +83,11 @@ class ChatLists:
         if question.kind not in CURRENT_KINDS or not question.gold:
             return None
         stated = [slot for slot, turns in self._facts.items() if question.gold[0] in turns]
-        asked, words = self._vectors[question.text], set(content_words(question.text))
+        asked, words = self._vectors[question.text], set(content_tokens(question.text))
         scores = []
         for slot in stated:
             name = slot.partition(":")[2].removeprefix("me/").replace("/", " ")
-            shared = len(words & set(content_words(name)))
+            shared = len(words & set(content_tokens(name)))
             scores.append((float(asked @ self._vectors[name]) + 0.2 * shared, slot))
         scores.sort(reverse=True)
         is_clear = scores and (len(scores) == 1 or scores[0][0] >= scores[1][0] + CLEAR_MARGIN)
@@ -147,7 +147,7 @@ class ChatLists:
         if draw is not None and draw.random() < NAMED_SPEAKER:
             name = self.chat.speaker
             rows = [
-                (with_speaker(text, name) if without_speaker(text) == text else text, label, value)
+                (add_speaker(text, name) if without_speaker(text) == text else text, label, value)
                 for text, label, value in rows
             ]
         candidates, kinds, spans = zip(*rows, strict=True) if rows else ((), (), ())
@@ -155,7 +155,7 @@ class ChatLists:
 
     def _nearness(self, question: str, turns: Sequence[Turn]) -> Iterator[tuple[Turn, float]]:
         """Yield the similarity of each turn to a question by vectors and rare words, as a search would compute it."""
-        asked, vector = frozenset(content_words(question)), self._vectors[question]
+        asked, vector = frozenset(content_tokens(question)), self._vectors[question]
         known = sum(self._rarity.get(word, 0.0) for word in asked) or 1.0
         for turn in turns:
             shared = sum(self._rarity[word] for word in asked & self._words[turn.number]) / known
@@ -210,7 +210,7 @@ def statement_lists(pairs: Iterable[Pair], seed: int, most: int = 5) -> list[Rea
         draw.shuffle(together)
         for start in range(0, len(together), most):
             some = together[start : start + most]
-            labels = tuple(RELATIONS.index(each.relation or "") for each in some)
+            labels = tuple(RELATION_CLASSES.index(each.relation or "") for each in some)
             found.append(ReadingList("statement", later, tuple(each.first for each in some), labels))
     return found
 

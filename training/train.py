@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from lamina.models.files import MINILM_WEIGHTS
+from lamina.models.model_files import MINILM_WEIGHTS
 from training.batches import Batch, Sampler
 from training.evaluate import evaluate
 from training.examples import ASKS, MOODS, Text, chat_texts, is_ranker_chat, load_chats

@@ -22,18 +22,18 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from lamina.models.files import MINILM_WEIGHTS
 from lamina.models.list_reader import (
-    ANSWERS,
-    FORGETS,
-    LONGEST,
-    MATCHES,
-    RELATIONS,
+    ANSWER_CLASSES,
+    FORGET_CLASSES,
+    MATCH_COUNT,
+    MAX_PIECES,
+    RELATION_CLASSES,
     TASKS,
-    Pieces,
-    list_inputs,
-    pieces_of,
+    EncodedPieces,
+    build_inputs,
+    encode_pieces,
 )
+from lamina.models.model_files import MINILM_WEIGHTS
 from training.examples import is_ranker_chat, load_chats
 from training.export import load_reader
 from training.groups import load_groups, load_snippets
@@ -84,21 +84,21 @@ class ListCache:
 
     def __init__(self, trunk: str) -> None:
         self.trunk = open_trunk(trunk, MODELS)
-        self._pieces: dict[str, Pieces] = {}
+        self._pieces: dict[str, EncodedPieces] = {}
         self._places: dict[tuple[str, str], list[int]] = {}
 
     def places(self, text: str, value: str) -> list[int]:
         """Return the positions of a value's word pieces in its text, [] if it is not there."""
         if (text, value) not in self._places:
             start = text.lower().find(value.lower()) if value else -1
-            spans = self.trunk.tokens(text).first(LONGEST).spans if start >= 0 else ()
+            spans = self.trunk.tokens(text).first(MAX_PIECES).spans if start >= 0 else ()
             inside = [n for n, (a, b) in enumerate(spans, 1) if a < start + len(value) and b > start]
             self._places[text, value] = inside
         return self._places[text, value]
 
-    def __getitem__(self, text: str) -> Pieces:
+    def __getitem__(self, text: str) -> EncodedPieces:
         if text not in self._pieces:
-            self._pieces[text] = pieces_of(text, self.trunk)
+            self._pieces[text] = encode_pieces(text, self.trunk)
         return self._pieces[text]
 
 
@@ -118,14 +118,14 @@ class PieceVectors:
 
 def collate(lists: Sequence[ReadingList], cache: ListCache) -> tuple[Tensor, ...]:
     rows = [
-        list_inputs(reading_list.task, cache[reading_list.first], [cache[text] for text in reading_list.candidates])
+        build_inputs(reading_list.task, cache[reading_list.first], [cache[text] for text in reading_list.candidates])
         for reading_list in lists
     ]
     length, most = max(len(row["states"]) for row in rows), max(len(reading_list.candidates) for reading_list in lists)
     states = np.zeros((len(rows), length, rows[0]["states"].shape[1]), np.float32)
     kinds, keep = np.zeros((len(rows), length), np.int64), np.zeros((len(rows), length), np.float32)
     inside, ages = np.zeros((len(rows), most, length), np.float32), np.zeros((len(rows), most), np.int64)
-    matches = np.zeros((len(rows), most, MATCHES), np.float32)
+    matches = np.zeros((len(rows), most, MATCH_COUNT), np.float32)
     for n, row in enumerate(rows):
         tokens, count = len(row["states"]), len(row["ages"])
         states[n, :tokens], kinds[n, :tokens], keep[n, :tokens] = row["states"], row["kinds"], 1.0
@@ -160,8 +160,10 @@ def run(network: ReaderNetwork, lists: Sequence[ReadingList], cache: ListCache, 
 
 def classes_of(task: str, rows: Tensor) -> Tensor:
     """Return the outputs that belong to a task."""
-    start = {"question": 0, "statement": len(ANSWERS), "request": len(ANSWERS) + len(RELATIONS)}[task]
-    size = {"question": len(ANSWERS), "statement": len(RELATIONS), "request": len(FORGETS)}[task]
+    start = {"question": 0, "statement": len(ANSWER_CLASSES), "request": len(ANSWER_CLASSES) + len(RELATION_CLASSES)}[
+        task
+    ]
+    size = {"question": len(ANSWER_CLASSES), "statement": len(RELATION_CLASSES), "request": len(FORGET_CLASSES)}[task]
     return rows[:, start : start + size]
 
 
@@ -213,7 +215,7 @@ def _first_loss(questions: Sequence[tuple[Tensor, ReadingList]]) -> Tensor:
     """Return the loss of ranking an answering candidate first, or "nothing known" if none answers."""
     losses = []
     for rows, each in questions:
-        logits = rows[:, : len(ANSWERS)]
+        logits = rows[:, : len(ANSWER_CLASSES)]
         scores = logits[:, ANSWERING] - torch.logsumexp(logits[:, [NONE, OUTDATED]], 1)
         scores = torch.cat([scores, torch.zeros(1)])
         gold = torch.tensor([label == ANSWERING for label in each.labels] + [ANSWERING not in each.labels])
@@ -251,7 +253,7 @@ class ListSampler:
             ],
         }
         self._changing = {
-            name: [each for each in some if set(each.labels) != {RELATIONS.index("keeps")}]
+            name: [each for each in some if set(each.labels) != {RELATION_CLASSES.index("keeps")}]
             for name, some in self._fixed.items()
             if name.endswith("statements")
         }

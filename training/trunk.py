@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.models.light import WordLlama
-from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, Trunk
+from lamina.models.light_embedder import WordLlama
+from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, StateTrunk
 
 __all__ = ["StateCache", "TokenStates", "Vectors", "open_trunk"]
 
@@ -22,7 +22,7 @@ class TokenStates:
     spans: tuple[tuple[int, int], ...]
 
 
-def open_trunk(name: str, models: Path) -> Trunk:
+def open_trunk(name: str, models: Path) -> StateTrunk:
     """Return the trunk of a path: "minilm" or "light"."""
     return MiniLmTrunk(models) if name == "minilm" else LightTrunk(WordLlama())
 
@@ -30,7 +30,7 @@ def open_trunk(name: str, models: Path) -> Trunk:
 class StateCache:
     """Computes the trunk's states of each text once."""
 
-    def __init__(self, trunk: Trunk, longest: int = 96) -> None:
+    def __init__(self, trunk: StateTrunk, longest: int = 96) -> None:
         self._trunk, self._longest = trunk, longest
         self._cache: dict[str, TokenStates] = {}
 

@@ -98,7 +98,7 @@ __all__ = [
 ]
 
 
-_ROOMS = (
+_PUBLIC_MODULES = (
     "lamina.errors",
     "lamina.clock",
     "lamina.settings",
@@ -124,7 +124,7 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         """Import a public name at its first use, so that `lamina --help` does not load the engine."""
-        for module_name in _ROOMS if name in __all__ else ():
+        for module_name in _PUBLIC_MODULES if name in __all__ else ():
             value = getattr(import_module(module_name), name, None)
             if value is not None:
                 globals()[name] = value

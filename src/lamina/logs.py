@@ -19,35 +19,35 @@ from pathlib import PurePath
 from types import TracebackType
 from typing import TextIO
 
-ROOT = "lamina"
-REQUESTS = "lamina.requests"
+ROOT_LOGGER = "lamina"
+REQUEST_LOGGER = "lamina.requests"
 """The name of the logger of all of lamina, and of the logger of answered requests."""
 
-_FACTS = "lamina_facts"
-_DEEPEST = 4
-_request: ContextVar[str] = ContextVar("lamina_request", default="")
+_EXTRA_FIELDS = "lamina_facts"
+_MAX_ERRORS = 4
+_request_id: ContextVar[str] = ContextVar("lamina_request", default="")
 
 
-def wordless(error: BaseException) -> str:
+def summarise_error(error: BaseException) -> str:
     """Return an error without its message: its class, where it was raised, and the errors that caused it."""
-    errors = [error, *_causes(error)][:_DEEPEST]
-    return ", from ".join(_named(item) for item in errors)
+    errors = [error, *_iterate_causes(error)][:_MAX_ERRORS]
+    return ", from ".join(_name_error(item) for item in errors)
 
 
 @contextmanager
-def in_request(id: str | None = None) -> Iterator[str]:
+def request_context(id: str | None = None) -> Iterator[str]:
     """Add the id of one request to every line that is logged meanwhile, also by threads that copy the context."""
     request_id = id or secrets.token_hex(8)
-    token = _request.set(request_id)
+    token = _request_id.set(request_id)
     try:
         yield request_id
     finally:
-        _request.reset(token)
+        _request_id.reset(token)
 
 
-def request_line(method: str, route: str, status: int, milliseconds: float, principal: str | None = None) -> None:
+def log_request(method: str, route: str, status: int, milliseconds: float, principal: str | None = None) -> None:
     """Log one answered request; `route` is the template that it matched, never the requested path."""
-    logging.getLogger(REQUESTS).info(
+    logging.getLogger(REQUEST_LOGGER).info(
         "%s %s %d %.1f ms %s",
         method,
         route,
@@ -55,7 +55,7 @@ def request_line(method: str, route: str, status: int, milliseconds: float, prin
         milliseconds,
         principal or "-",
         extra={
-            _FACTS: {
+            _EXTRA_FIELDS: {
                 "method": method,
                 "route": route,
                 "status": status,
@@ -66,55 +66,55 @@ def request_line(method: str, route: str, status: int, milliseconds: float, prin
     )
 
 
-def to_stream(stream: TextIO, *, as_json: bool = False, level: int = logging.INFO) -> logging.Handler:
+def start_logging(stream: TextIO, *, as_json: bool = False, level: int = logging.INFO) -> logging.Handler:
     """Write lamina's log to a stream and nowhere else; pass the returned handler to `stop_logging` to end it."""
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(JsonLines() if as_json else PlainLines())
-    logger = logging.getLogger(ROOT)
+    handler.setFormatter(JsonLogFormatter() if as_json else PlainLogFormatter())
+    logger = logging.getLogger(ROOT_LOGGER)
     logger.addHandler(handler)
     logger.setLevel(level)
     logger.propagate = False
     return handler
 
 
-def no_longer(handler: logging.Handler) -> None:
+def stop_logging(handler: logging.Handler) -> None:
     """End what `start_logging` began."""
-    logger = logging.getLogger(ROOT)
+    logger = logging.getLogger(ROOT_LOGGER)
     logger.removeHandler(handler)
     logger.setLevel(logging.NOTSET)
     logger.propagate = True
 
 
-class JsonLines(logging.Formatter):
+class JsonLogFormatter(logging.Formatter):
     """Formats a record as one JSON document per line: time, level, logger, message, and any request and error."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
-            "time": _time(record),
+            "time": _format_record_time(record),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
         }
-        if _request.get():
-            line["request"] = _request.get()
+        if _request_id.get():
+            line["request"] = _request_id.get()
         error = record.exc_info[1] if record.exc_info else None
         if error is not None:
-            line["error"] = wordless(error)
-        fields = getattr(record, _FACTS, None)
+            line["error"] = summarise_error(error)
+        fields = getattr(record, _EXTRA_FIELDS, None)
         return json.dumps(line | fields if isinstance(fields, dict) else line, ensure_ascii=False)
 
 
-class PlainLines(logging.Formatter):
+class PlainLogFormatter(logging.Formatter):
     """Formats a record as one line of text for people; unprintable characters are escaped."""
 
     def format(self, record: logging.LogRecord) -> str:
         error = record.exc_info[1] if record.exc_info else None
-        parts = [_time(record), record.levelname.lower(), _request.get(), record.getMessage()]
-        line = " ".join(part for part in parts if part) + (f" ({wordless(error)})" if error is not None else "")
+        parts = [_format_record_time(record), record.levelname.lower(), _request_id.get(), record.getMessage()]
+        line = " ".join(part for part in parts if part) + (f" ({summarise_error(error)})" if error is not None else "")
         return "".join(char if char.isprintable() else repr(char)[1:-1] for char in line)
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
+def _iterate_causes(error: BaseException) -> Iterator[BaseException]:
     visited = {id(error)}
     while (cause := error.__cause__ or (None if error.__suppress_context__ else error.__context__)) is not None:
         if id(cause) in visited:
@@ -124,12 +124,12 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         error = cause
 
 
-def _named(error: BaseException) -> str:
+def _name_error(error: BaseException) -> str:
     reason = f": {os.strerror(error.errno)}" if isinstance(error, OSError) and error.errno else ""
-    return f"{type(error).__name__}{_place(error.__traceback__)}{reason}"
+    return f"{type(error).__name__}{_code_location(error.__traceback__)}{reason}"
 
 
-def _place(trace: TracebackType | None) -> str:
+def _code_location(trace: TracebackType | None) -> str:
     """Return where an error was raised, as folder and file name only: a full path may reveal a user name."""
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
@@ -138,5 +138,5 @@ def _place(trace: TracebackType | None) -> str:
     return f" at {'/'.join(PurePath(trace.tb_frame.f_code.co_filename).parts[-2:])}:{trace.tb_lineno}"
 
 
-def _time(record: logging.LogRecord) -> str:
+def _format_record_time(record: logging.LogRecord) -> str:
     return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -15,79 +15,85 @@ from typing import Any
 
 from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import AtomId
-from lamina.atom.kinds import MemoryType, traits
+from lamina.atom.kinds import MemoryType, kind_traits
 from lamina.atom.relation import Relation, RelationName
-from lamina.atom.sources import is_outdated, is_summary
-from lamina.atom.status import ENDED, Status, Way
+from lamina.atom.status import ENDED, Status, TransitionCause
+from lamina.atom.summary_sources import is_summary, is_summary_outdated
 from lamina.atom.trust import Origin
 from lamina.capture.capture import remember
-from lamina.capture.clean import without_secrets
-from lamina.capture.conversation import conversation
-from lamina.capture.draft import Turn, parse_draft, parse_heading, parse_text, parse_turns
-from lamina.capture.pieces import Piece
-from lamina.capture.receipt import Receipt, with_statements
+from lamina.capture.conversation import parse_conversation
+from lamina.capture.draft import InputTurn, parse_conversation_header, parse_draft, parse_text, parse_turns
+from lamina.capture.field_redaction import redact_fields
+from lamina.capture.pieces import TextPiece
+from lamina.capture.receipt import Receipt, merge_receipts
 from lamina.capture.redact import redact
 from lamina.capture.state_extractor import StateExtractor
-from lamina.capture.write import fresh_ids
-from lamina.codebase import capture_codebase, codebase
-from lamina.dream.dream import BATCH, chosen, dream
+from lamina.capture.statement_commit import new_ids
+from lamina.codebase import capture_codebase, summarize_codebase
+from lamina.dream.dream import BATCH_PREFIX, dream, select_steps
 from lamina.dream.dream import Progress as DreamProgress
-from lamina.dream.due import is_due
-from lamina.dream.guidelines import gather, guidelines
+from lamina.dream.guidelines import gather_tallies, write_guidelines
 from lamina.dream.report import DreamReport
+from lamina.dream.schedule import is_due
 from lamina.dream.steps import NIGHTLY, STEPS
-from lamina.dream.topics import Topic, topics
+from lamina.dream.topics import Topic, count_topics
+from lamina.engine import INBOX_WAIT_SECONDS, Engine, parse_enum, translate_disk_errors
 from lamina.errors import InvalidInput, InvalidScope, NotFound, Refused, StoreError
-from lamina.importers.bring import Imported, Tally, bring
-from lamina.importers.plan import plan_import
-from lamina.lifecycle.decision import Decision as Ageing
-from lamina.lifecycle.promotion import lowered, raised
-from lamina.lifecycle.retention import Mode
-from lamina.logs import wordless
-from lamina.models.choose import Choice
-from lamina.models.encode import Progress as EncodeProgress
-from lamina.models.encode import encode_each
+from lamina.importers.import_plan import plan_import
+from lamina.importers.import_writer import ImportReport, ImportTally, run_import
+from lamina.lifecycle.decision import AgeingDecision as Ageing
+from lamina.lifecycle.promotion import decide_manual_demotion, decide_manual_promotion
+from lamina.lifecycle.retention import RetentionMode
+from lamina.logs import summarise_error
 from lamina.models.errors import ModelMissing
-from lamina.opened import INBOX_PATIENCE, Opened, disk_errors, one_of
-from lamina.recall import Question, Recall, recall
-from lamina.recall.answer import Answer, answer
-from lamina.recall.beginning import ABOUT, LOOKED_AT, Beginning, beginning, told_of
-from lamina.recall.feedback import Lesson, cite, learn, parse_verdict
-from lamina.recall.hit import bundled_count
-from lamina.recall.past import Moment, listed, moments, was
-from lamina.recall.plain import plain
-from lamina.recall.plan import PlanContext, plan_context
-from lamina.review.confirm import moved
-from lamina.review.confirmations import confirmations_of
-from lamina.review.diagnosis import Diagnosis, problems_of
-from lamina.review.erase import ErasureReceipt, planned
+from lamina.models.model_choice import ModelChoice
+from lamina.models.passage_encoding import EncodingProgress as EncodeProgress
+from lamina.models.passage_encoding import encode_with_all
+from lamina.recall import Recall, RecallRequest, recall
+from lamina.recall.cited_answer import CitedAnswer, answer_question
+from lamina.recall.feedback import FeedbackEffect, derive_citation_effects, derive_feedback_effects, parse_verdict
+from lamina.recall.hit import bundled_token_counter
+from lamina.recall.plain_ranking import rank_plainly
+from lamina.recall.plan_context import PlanContext, build_plan_context
+from lamina.recall.query_time import TimeInput, list_past_atoms, parse_query_time, read_past_atom
+from lamina.recall.session_context import (
+    MAX_TOPIC_HITS,
+    NEWEST_READ,
+    SessionContext,
+    build_session_context,
+    select_session_atoms,
+)
+from lamina.review.charts import write_charts
+from lamina.review.confirm import with_status
+from lamina.review.confirmations import count_confirmations
+from lamina.review.diagnosis import Diagnosis, problems_in
+from lamina.review.erase import ErasureReceipt, dry_run_receipt
 from lamina.review.export import export
-from lamina.review.history import History, Transition, history_of
-from lamina.review.pictures import write_pictures
-from lamina.review.propose import propose, with_contract
-from lamina.review.quarantine import Suspect, quarantine
-from lamina.review.reread import Reread, reread
-from lamina.review.reviewer import with_reason
-from lamina.review.revise import parse_revision, revised
+from lamina.review.history import History, Transition, build_history
+from lamina.review.propose import complete_profile_fields, propose
+from lamina.review.quarantine import QuarantineTarget, quarantine
+from lamina.review.reread import RereadResult, reread
+from lamina.review.reviewer import parse_reason
+from lamina.review.revise import apply_revision, parse_revision
 from lamina.review.rollback import rollback
-from lamina.review.stats import stats_of
+from lamina.review.stats import collect_stats
 from lamina.review.undo import last_undoable, undo, undo_batch
-from lamina.store.base import Committed, Edge, Entry, Filter, Match, TextQuery
+from lamina.store.base import AtomFilter, CommitResult, Edge, JournalEntry, TextMatch, TextQuery
 from lamina.store.jobs import Job
-from lamina.store.recalls import not_kept
+from lamina.store.recalls import unknown_recall
 from lamina.sync import Progress, SyncReport
 from lamina.telemetry import Operation, traced
-from lamina.text.times import to_utc
+from lamina.text.timestamps import to_utc
 from lamina.working.block import Block
 from lamina.working.run import Run
 
 logger = logging.getLogger("lamina")
 
-MOST_HITS = 100
+MAX_HITS = 100
 RANKINGS = ("full", "plain")
 
 
-class Memory(Opened):
+class Memory(Engine):
     """The memory of one vault, for one caller. Opened by `lamina.open`; use it as a context manager or close it."""
 
     # Writing
@@ -95,7 +101,7 @@ class Memory(Opened):
     @traced(Operation.UPSERT)
     def capture(
         self,
-        words: str | Sequence[dict[str, Any]] | Sequence[Piece],
+        words: str | Sequence[dict[str, Any]] | Sequence[TextPiece],
         *,
         name: str | None = None,
         session_id: str | None = None,
@@ -112,26 +118,26 @@ class Memory(Opened):
         is enabled; with `wait` it is finished too, and the receipt lists the outcome of every statement. A text is
         split by its format: a transcript into turns, markdown by headings. The file's `name` helps to detect it.
         """
-        heading = parse_heading(session_id=session_id, source_id=source_id, observed_at=observed_at)
+        heading = parse_conversation_header(session_id=session_id, source_id=source_id, observed_at=observed_at)
         at = heading.observed_at or self._clock.now()
-        writer = self._writer(origin, private)
-        captured = conversation(
-            _words(words),
+        writer = self._make_writer(origin, private)
+        captured = parse_conversation(
+            _parse_words(words),
             heading.session_id,
             heading.source_id,
             at,
-            self._agents(private),
-            name=name,
-            personal=self.settings.redact_personal,
+            self._agent_names(private),
+            file_name=name,
+            redact_personal=self.settings.redact_personal,
         )
-        extract_now = wait or self._reading is None
+        extract_now = wait or self._extraction_worker is None
         if extract_now and not self._reader.extractor.instant:
-            with self._leased(writer.scope, captured.session_id) as lease:
-                receipt = self._keep(captured, writer, key, at_once=False)
-                receipt = with_statements(receipt, self._read(writer.scope, captured.session_id, lease))
+            with self._lease_session(writer.scope, captured.session_id) as lease:
+                receipt = self._capture_conversation(captured, writer, key, extract_now=False)
+                receipt = merge_receipts(receipt, self._extract_session(writer.scope, captured.session_id, lease))
         else:
-            receipt = self._keep(captured, writer, key, at_once=extract_now)
-        return self._published(receipt, later=not extract_now)
+            receipt = self._capture_conversation(captured, writer, key, extract_now=extract_now)
+        return self._publish(receipt, in_background=not extract_now)
 
     @traced(Operation.UPSERT)
     def capture_codebase(
@@ -141,18 +147,18 @@ class Memory(Opened):
 
         A second run reads only files that changed and archives what no longer exists.
         """
-        with disk_errors():
-            outline = codebase(Path(path).expanduser().absolute(), name)
+        with translate_disk_errors():
+            outline = summarize_codebase(Path(path).expanduser().absolute(), name)
         receipt = capture_codebase(
             outline,
-            self._writer(None, private),
+            self._make_writer(None, private),
             self._store,
             self._ids,
             self._clock.now(),
-            agents=self._agents(private),
+            agents=self._agent_names(private),
             personal=self.settings.redact_personal,
         )
-        return self._published(receipt)
+        return self._publish(receipt)
 
     @traced(Operation.UPSERT)
     def remember(
@@ -181,16 +187,16 @@ class Memory(Opened):
         key: str | None = None,
     ) -> Receipt:
         """Write several statements in one commit: all of them, or none if one is invalid."""
-        extra = self._agents(private)
+        extra = self._agent_names(private)
         reason = redact(parse_text(reason)).text
-        cleaned = [without_secrets(statement, personal=self.settings.redact_personal) for statement in statements]
+        cleaned = [redact_fields(statement, personal=self.settings.redact_personal) for statement in statements]
         drafts = [parse_draft(**{"agents": extra, **fields}) for fields, _ in cleaned]
         if not drafts:
             raise InvalidInput("there is nothing to remember")
-        writer = self._writer(origin, private)
+        writer = self._make_writer(origin, private)
         receipt = remember(drafts, writer, self._store, self._ids, self._clock.now(), reason, key)
         redacted_names = dict.fromkeys(name for _, names in cleaned for name in names)
-        return self._published(replace(receipt, redacted=tuple(redacted_names)))
+        return self._publish(replace(receipt, redacted=tuple(redacted_names)))
 
     @traced(Operation.CREATE)
     def propose(
@@ -207,17 +213,19 @@ class Memory(Opened):
 
         With `metadata` {profile_key, value, reason} it is a value for the profile.
         """
-        reason = with_reason(reason)
-        draft_fields = with_contract({"agents": self._agents(private), **fields, "content": content}, reason)
-        clean, redacted_names = without_secrets(draft_fields, personal=self.settings.redact_personal)
-        writer = self._writer(origin, private)
+        reason = parse_reason(reason)
+        draft_fields = complete_profile_fields(
+            {"agents": self._agent_names(private), **fields, "content": content}, reason
+        )
+        clean, redacted_names = redact_fields(draft_fields, personal=self.settings.redact_personal)
+        writer = self._make_writer(origin, private)
         receipt = propose([parse_draft(**clean)], writer, self._store, self._ids, self._clock, reason, key)
-        return self._published(replace(receipt, redacted=redacted_names))
+        return self._publish(replace(receipt, redacted=redacted_names))
 
     @traced(Operation.UPDATE)
     def rollback(self, id: str, reason: str = "rolled back") -> Receipt:
         """Reverse a statement, such as a confirmed proposal, and restore what it had superseded."""
-        return rollback(id, reason, self._reviewer())
+        return rollback(id, reason, self._make_reviewer())
 
     @traced(Operation.UPDATE)
     def quarantine(
@@ -233,13 +241,15 @@ class Memory(Opened):
 
         Its effects on other atoms are reversed. If it is more than 5 % of the store, `yes` is required.
         """
-        suspect = Suspect(source, session, one_of(Origin, origin, "origin") if origin is not None else None)
-        return quarantine(suspect, reason, self._reviewer(), yes=yes)
+        suspect = QuarantineTarget(
+            source, session, parse_enum(Origin, origin, "origin") if origin is not None else None
+        )
+        return quarantine(suspect, reason, self._make_reviewer(), yes=yes)
 
     @traced(Operation.UPSERT)
     def import_(
         self, path: str | os.PathLike[str], *, private: bool = False, progress: Progress | None = None
-    ) -> Imported:
+    ) -> ImportReport:
         """Import an export of another program, a vault, a folder or a file; return the counts.
 
         Words are searchable immediately, statements stay pending. An interrupted import continues when run again.
@@ -251,33 +261,35 @@ class Memory(Opened):
             raise InvalidInput(
                 f"{source_path} contains this vault; import the other folders and files in it one by one"
             )
-        scope, tally = self._writer(None, private).scope, Tally()
-        desk = self._desk(scope, self._agents(private), "import")
-        with disk_errors():
+        scope, tally = self._make_writer(None, private).scope, ImportTally()
+        desk = self._make_import_context(scope, self._agent_names(private), "import")
+        with translate_disk_errors():
             plan = plan_import(source_path)
-            bring(plan, desk, progress, tally)
-        if not (self._reader.extractor.instant or self._trying):
-            for receipt in self._read_queues((scope,), progress):
-                tally.statements(receipt.outcomes)
-        return tally.told(plan.importer.name)
+            run_import(plan, desk, progress, tally)
+        if not (self._reader.extractor.instant or self._is_dry_run):
+            for receipt in self._extract_queues((scope,), progress):
+                tally.add_outcomes(receipt.outcomes)
+        return tally.report(plan.importer.name)
 
     def run(self, id: str, *, private: bool = False) -> Run:
         """Return the working memory of one run: notes that only this run reads, until it is closed with an outcome."""
         return Run(
-            id, self._working_context(private), lambda atoms, query: [match.atom for match in plain(atoms, query)]
+            id,
+            self._make_working_context(private),
+            lambda atoms, query: [match.atom for match in rank_plainly(atoms, query)],
         )
 
     def block(self, workstream: str, *, private: bool = False) -> Block:
         """Return the memory block of a workstream: short notes by role, given to an agent with its recalls."""
-        return Block(workstream, self._working_context(private), bundled_count)
+        return Block(workstream, self._make_working_context(private), bundled_token_counter)
 
     @traced(Operation.MAINTAIN)
-    def reread(self, *, apply: bool = False) -> Reread:
+    def reread(self, *, apply: bool = False) -> RereadResult:
         """Replace statements that rules of earlier versions wrote by their sentences; without `apply`, only report it.
 
         Refused without a state model, and with a chat model, whose statements look like those of the rules.
         """
-        states = self._equipment.states
+        states = self._model_registry.state_reader
         if states is None:
             raise Refused(
                 "the state model cannot be loaded: its weights or onnxruntime are missing; see `lamina models`"
@@ -286,34 +298,36 @@ class Memory(Opened):
             raise Refused(
                 "statements of the chat model look like those of the former rules; set `chat` to none and try again"
             )
-        self._look()
-        return reread(StateExtractor(states), self._reviewer(), apply=apply and not self._trying)
+        self._sync_files()
+        return reread(StateExtractor(states), self._make_reviewer(), apply=apply and not self._is_dry_run)
 
     @traced(Operation.UPDATE)
     def revise(self, id: str, content: str | None = None, *, reason: str, **fields: Any) -> Atom:
         """Write a new version of an atom and return it; the old version stays in its history."""
-        revision = parse_revision(content, fields, personal=self.settings.redact_personal)
-        return self._change(id, "revise", with_reason(reason), lambda atom: revised(atom, revision))
+        revision = parse_revision(content, fields, redact_personal=self.settings.redact_personal)
+        return self._change_atom(id, "revise", parse_reason(reason), lambda atom: apply_revision(atom, revision))
 
     @traced(Operation.UPDATE)
     def update_status(self, id: str, status: Status | str, reason: str) -> Atom:
         """Change the status of an atom, with a reason; back from an ended status this is a restore."""
-        reason = with_reason(reason)
-        new_status = one_of(Status, status, "status")
+        reason = parse_reason(reason)
+        new_status = parse_enum(Status, status, "status")
         before = self.get(id)
         if before.status in (Status.CONSTRAINED, Status.CHALLENGED) and new_status is Status.ACTIVE:
             return self.review.confirm(before.id, reason).atom
         if before.status in ENDED:
-            return self._change_together(
-                id, "restore", reason, lambda atom: self._restored(atom, new_status), Way.RESTORE
+            return self._change_atoms(
+                id, "restore", reason, lambda atom: self._restore_atoms(atom, new_status), TransitionCause.RESTORE
             )
-        return self._change(id, "update_status", reason, lambda atom: moved(atom, new_status, self._clock.now()))
+        return self._change_atom(
+            id, "update_status", reason, lambda atom: with_status(atom, new_status, self._clock.now())
+        )
 
     @traced(Operation.DELETE)
     def forget(self, id: str, reason: str) -> Atom:
         """Tombstone an atom: recall no longer finds it; its text and history are kept."""
-        reason = with_reason(reason)
-        return self._change(id, "forget", reason, lambda atom: atom.with_(status=Status.TOMBSTONED))
+        reason = parse_reason(reason)
+        return self._change_atom(id, "forget", reason, lambda atom: atom.with_(status=Status.TOMBSTONED))
 
     @traced(Operation.DELETE)
     def erase(
@@ -326,52 +340,59 @@ class Memory(Opened):
         """
         if self._ceiling is not Origin.HUMAN:
             raise Refused(f"{self._ceiling} may not erase; only a person may, with `lamina erase`")
-        reason, eraser = with_reason(reason), self._eraser()
-        self._look()
-        named_atoms = [self._find(atom_id) for atom_id in ([ids] if isinstance(ids, str) else ids)]
-        session_atoms = self._store.read(Filter(scopes=self.scopes, session_id=session)) if session else []
-        targets = [*named_atoms, *(atom for atom in session_atoms if not (atom.evidence or traits(atom.kind).lists))]
+        reason, eraser = parse_reason(reason), self._make_eraser()
+        self._sync_files()
+        named_atoms = [self._find_atom(atom_id) for atom_id in ([ids] if isinstance(ids, str) else ids)]
+        session_atoms = self._store.read(AtomFilter(scopes=self.scopes, session_id=session)) if session else []
+        targets = [
+            *named_atoms,
+            *(atom for atom in session_atoms if not (atom.evidence or kind_traits(atom.kind).is_listing)),
+        ]
         if not targets:
             raise NotFound(
                 f"there is nothing of session {session!r}" if session else "give the ids or the session to erase"
             )
-        if self._trying:
-            return planned(eraser.plan(targets))
-        with disk_errors():
+        if self._is_dry_run:
+            return dry_run_receipt(eraser.plan(targets))
+        with translate_disk_errors():
             receipt = eraser.erase(targets, reason)
-        if self._encoding is not None:
-            self._encoding.soon()
+        if self._embedding_worker is not None:
+            self._embedding_worker.wake()
         return receipt
 
     @traced(Operation.UPDATE)
     def pin(self, id: str, reason: str = "pinned") -> Atom:
         """Protect an atom from being forgotten, merged or archived by maintenance."""
-        return self._change(id, "pin", with_reason(reason), lambda atom: atom.with_(pinned=True))
+        return self._change_atom(id, "pin", parse_reason(reason), lambda atom: atom.with_(pinned=True))
 
     @traced(Operation.UPDATE)
     def unpin(self, id: str, reason: str = "unpinned") -> Atom:
         """Remove the protection of a pinned atom."""
-        return self._change(id, "unpin", with_reason(reason), lambda atom: atom.with_(pinned=False))
+        return self._change_atom(id, "unpin", parse_reason(reason), lambda atom: atom.with_(pinned=False))
 
     @traced(Operation.UPDATE)
     def promote(self, id: str, reason: str = "promoted") -> Atom:
         """Move an atom one layer up: working, episodic, then the layer of its kind, which does not fade."""
-        return self._change(id, "promote", with_reason(reason), lambda atom: _moved_by_hand(atom, raised(atom)))
+        return self._change_atom(
+            id, "promote", parse_reason(reason), lambda atom: _apply_layer_move(atom, decide_manual_promotion(atom))
+        )
 
     @traced(Operation.UPDATE)
     def demote(self, id: str, reason: str = "demoted") -> Atom:
         """Move an atom one layer down, where it fades unless it is used."""
-        return self._change(id, "demote", with_reason(reason), lambda atom: _moved_by_hand(atom, lowered(atom)))
+        return self._change_atom(
+            id, "demote", parse_reason(reason), lambda atom: _apply_layer_move(atom, decide_manual_demotion(atom))
+        )
 
     @traced(Operation.UPDATE)
     def resolve(self, id: str, reason: str = "done") -> Atom:
         """Mark a commitment, a goal or a reminder as done: it becomes history and is archived later."""
-        return self._change(id, "resolve", with_reason(reason), lambda atom: atom.with_(resolved=True))
+        return self._change_atom(id, "resolve", parse_reason(reason), lambda atom: atom.with_(resolved=True))
 
     @traced(Operation.UPDATE)
     def relate(self, a: str, relation: RelationName | str, b: str, confidence: float = 1.0) -> Atom:
         """Link one atom to another; an existing link gets the new confidence."""
-        name = one_of(RelationName, relation, "relation")
+        name = parse_enum(RelationName, relation, "relation")
         if not 0 <= confidence <= 1:
             raise InvalidInput("confidence must be between 0 and 1")
         target = self.get(b).id
@@ -383,29 +404,29 @@ class Memory(Opened):
             others = tuple(other for other in atom.relations if (other.name, other.target) != (name, target))
             return atom.with_(relations=(*others, link))
 
-        return self._change(a, "relate", f"{name} {target}", related)
+        return self._change_atom(a, "relate", f"{name} {target}", related)
 
     @traced(Operation.UPDATE)
-    def undo(self, commit: str | None = None, *, cascade: bool = False) -> list[Committed]:
+    def undo(self, commit: str | None = None, *, cascade: bool = False) -> list[CommitResult]:
         """Undo a commit, by default the last one; UndoRefused lists later commits that build on it."""
-        self._look_for_edits()
+        self._read_file_edits()
         if commit is None:
             last = last_undoable(self._store, self.scopes)
             if last is None:
                 raise NotFound("there is nothing to undo")
             commit = last.id
-        if commit.startswith(BATCH):
+        if commit.startswith(BATCH_PREFIX):
             return self._undo_dream(commit)
-        if cascade and not self._trying:
+        if cascade and not self._is_dry_run:
             with self.trial():  # try everything first: a broken rule must not leave half an undo
                 undo(self._store, commit, self.scopes, self._actor, self._ceiling, cascade=True)
         done = undo(self._store, commit, self.scopes, self._actor, self._ceiling, cascade=cascade)
         self._flush()
         return done
 
-    def _undo_dream(self, batch: str) -> builtins.list[Committed]:
+    def _undo_dream(self, batch: str) -> builtins.list[CommitResult]:
         """Undo every commit of a dream, or none of them."""
-        if not self._trying:
+        if not self._is_dry_run:
             with self.trial():
                 undo_batch(self._store, batch, self.scopes, self._actor, self._ceiling)
         done = undo_batch(self._store, batch, self.scopes, self._actor, self._ceiling)
@@ -429,17 +450,25 @@ class Memory(Opened):
         """
         if yes and self._ceiling is not Origin.HUMAN:
             raise Refused(f"{self._ceiling} may not approve what a dream holds for review; only a person may")
-        chosen_steps = NIGHTLY if steps is None else chosen(STEPS, [steps] if isinstance(steps, str) else steps)
-        if dry_run and not self._trying:
+        chosen_steps = NIGHTLY if steps is None else select_steps(STEPS, [steps] if isinstance(steps, str) else steps)
+        if dry_run and not self._is_dry_run:
             with self.trial():
                 return self.dream(steps, dry_run=True, yes=yes, progress=progress, stop=stop)
-        self._look_for_edits()
+        self._read_file_edits()
         now = self._clock.now()
-        scenes = [self._equipment.scene(self._store, scope, fresh_ids(self._ids, now), stop) for scope in self.scopes]
-        report = dream(scenes, chosen_steps, self._store, now, anyway=yes, dry_run=self._trying, progress=progress)
+        scenes = [
+            self._model_registry.make_dream_context(self._store, scope, new_ids(self._ids, now), stop)
+            for scope in self.scopes
+        ]
+        report = dream(
+            scenes, chosen_steps, self._store, now, is_approved=yes, dry_run=self._is_dry_run, progress=progress
+        )
         self._flush()
         dreamt_scenes = scenes if steps is None else ()
-        return replace(report, guidelines=tuple(line for scene in dreamt_scenes for line in guidelines(gather(scene))))
+        return replace(
+            report,
+            guidelines=tuple(line for scene in dreamt_scenes for line in write_guidelines(gather_tallies(scene))),
+        )
 
     def dream_is_due(self) -> bool:
         """Whether enough captures or hours have passed since the last dream, by the settings."""
@@ -459,8 +488,8 @@ class Memory(Opened):
         include: Sequence[str] | str = (),
         fast: bool = False,
         ranking: str = "full",
-        as_of: Moment | None = None,
-        known_at: Moment | None = None,
+        as_of: TimeInput | None = None,
+        known_at: TimeInput | None = None,
         filter_stale: bool = False,
     ) -> Recall:
         """Return the passages that answer a question, best first, each with its score and reason.
@@ -470,25 +499,25 @@ class Memory(Opened):
         `as_of` asks what was true at a time (a date means its start), `known_at` what was known at a time (a date
         means its end): which atoms, with which text and status, never changes afterwards.
         """
-        if not 1 <= k <= MOST_HITS:
-            raise InvalidInput(f"k must be between 1 and {MOST_HITS}")
+        if not 1 <= k <= MAX_HITS:
+            raise InvalidInput(f"k must be between 1 and {MAX_HITS}")
         if ranking not in RANKINGS:
             raise InvalidInput(f"unknown ranking {ranking!r}; choose one of {', '.join(RANKINGS)}")
-        query = Question(
+        query = RecallRequest(
             text=question,
-            scopes=self._permitted(scopes),
+            scopes=self._check_scopes(scopes),
             k=k,
             mode=mode,
             include=(include,) if isinstance(include, str) else tuple(include),
             at=self._clock.now(),
             fast=fast,
             ranking=ranking,
-            assistant=self.settings.assistant_prior,
-            moments=moments(as_of, known_at),
+            assistant_prior=self.settings.assistant_prior,
+            query_time=parse_query_time(as_of, known_at),
             filter_stale=filter_stale,
         )
         core = (
-            builtins.list[Atom] if query.moments else self._core
+            builtins.list[Atom] if query.query_time else self._core_memories
         )  # today's core memories are not those of a past time
         options = {
             "k": k,
@@ -501,31 +530,35 @@ class Memory(Opened):
             "known_at": known_at,
             "filter_stale": filter_stale,
         }
-        delegated = self._elsewhere(self.scope, question, options) if self._elsewhere and not self._trying else None
+        delegated = (
+            self._recall_delegate(self.scope, question, options)
+            if self._recall_delegate and not self._is_dry_run
+            else None
+        )
         if delegated is not None:
             return replace(delegated, core=core)
-        recalled = recall(query, self._store, self.models, self._refresher(), secrets.token_hex(8), core)
-        if not self._trying:
-            self._keep_for_feedback(recalled)
+        recalled = recall(query, self._store, self.models, self._make_refresher(), secrets.token_hex(8), core)
+        if not self._is_dry_run:
+            self._store_for_feedback(recalled)
         return recalled
 
-    def _keep_for_feedback(self, found: Recall) -> None:
+    def _store_for_feedback(self, recalled: Recall) -> None:
         try:
-            ids = [atom.id for hit in found.hits for atom in (hit.atom, *hit.statements)]
-            self._store.recalls.remember(found.id, ids, found.asked_at, self.scope)
+            ids = [atom.id for hit in recalled.hits for atom in (hit.atom, *hit.statements)]
+            self._store.recalls.save(recalled.id, ids, recalled.asked_at, self.scope)
         except StoreError as error:
-            logger.warning("no feedback can be given on recall %s: %s", found.id, wordless(error))
+            logger.warning("no feedback can be given on recall %s: %s", recalled.id, summarise_error(error))
 
     @traced(Operation.SEARCH)
-    def answer(self, question: str, k: int = 12) -> Answer:
+    def answer(self, question: str, k: int = 12) -> CitedAnswer:
         """Answer a question with the chat model, citing atoms; the answer says if nothing is known.
 
         ModelMissing if no chat model is set.
         """
-        chat = self._equipment.chat
+        chat = self._model_registry.chat
         if chat is None:
             raise ModelMissing("an answer needs a chat model; set chat to openai:MODEL or anthropic:MODEL")
-        return answer(question, self.recall(question, k), chat, self._clock.now())
+        return answer_question(question, self.recall(question, k), chat, self._clock.now())
 
     @traced(Operation.UPDATE)
     def feedback(self, recall_id: str, cited: Sequence[str] = (), verdict: str = "up") -> builtins.list[AtomId]:
@@ -537,35 +570,37 @@ class Memory(Opened):
         parsed_verdict = parse_verdict(verdict)
         hits = self._store.recalls.hits(recall_id, self.scope)
         if hits is None:
-            raise not_kept(recall_id)
-        lessons = learn(hits, [self._find(atom_id).id for atom_id in cited], parsed_verdict)
-        if not lessons or not (self._trying or self._store.recalls.answer(recall_id, self.scope)):
+            raise unknown_recall(recall_id)
+        lessons = derive_feedback_effects(hits, [self._find_atom(atom_id).id for atom_id in cited], parsed_verdict)
+        if not lessons or not (self._is_dry_run or self._store.recalls.mark_answered(recall_id, self.scope)):
             return []
-        return self._learn(lessons)
+        return self._apply_lessons(lessons)
 
     @traced(Operation.UPDATE)
     def cite(self, ids: Sequence[str]) -> builtins.list[AtomId]:
         """Count a use of each of these atoms, without a verdict; return their ids."""
-        return self._learn(cite([self._find(atom_id).id for atom_id in ids]))
+        return self._apply_lessons(derive_citation_effects([self._find_atom(atom_id).id for atom_id in ids]))
 
-    def _learn(self, lessons: Mapping[AtomId, Lesson]) -> builtins.list[AtomId]:
+    def _apply_lessons(self, lessons: Mapping[AtomId, FeedbackEffect]) -> builtins.list[AtomId]:
         signals, now = self._store.ledger.signals_of(lessons), self._clock.now()
         for atom_id, lesson in lessons.items():
-            self._store.ledger.set_signals(atom_id, lesson.applied(signals.get(atom_id, Signals()), now))
+            self._store.ledger.set_signals(atom_id, lesson.apply_to(signals.get(atom_id, Signals()), now))
         return [*lessons]
 
     @traced(Operation.READ)
     def top(self, k: int = 10) -> builtins.list[Atom]:
         """Return the core memories, which accompany every recall: pinned first, then by importance, then the newest."""
-        return self._core()[:k]
+        return self._core_memories()[:k]
 
-    def _core(self) -> builtins.list[Atom]:
+    def _core_memories(self) -> builtins.list[Atom]:
         atoms = self._store.read(
-            Filter(scopes=self.scopes, core=True, statuses=frozenset({Status.ACTIVE}), valid_at=self._clock.now())
+            AtomFilter(
+                scopes=self.scopes, core_only=True, statuses=frozenset({Status.ACTIVE}), valid_at=self._clock.now()
+            )
         )
         summaries = {atom.id: atom for atom in atoms if is_summary(atom)}
         sources = tuple({source for atom in summaries.values() for source in atom.derived_from})
-        source_atoms = self._store.read(Filter(scopes=self.scopes, ids=sources)) if sources else []
+        source_atoms = self._store.read(AtomFilter(scopes=self.scopes, ids=sources)) if sources else []
         sources_by_id = {atom.id: atom for atom in source_atoms}
         return sorted(
             (
@@ -573,43 +608,50 @@ class Memory(Opened):
                 for atom in atoms
                 if atom.is_searched
                 and not atom.is_segment
-                and not (atom.id in summaries and is_outdated(atom, sources_by_id))
+                and not (atom.id in summaries and is_summary_outdated(atom, sources_by_id))
             ),
             key=lambda atom: (not atom.pinned, -atom.importance),
         )
 
     @traced(Operation.SEARCH)
-    def beginning(self, about: str | None = None, budget: int = 2000) -> Beginning:
+    def beginning(self, about: str | None = None, budget: int = 2000) -> SessionContext:
         """Return what an agent should know when a session starts: core, topic, profile and recent atoms."""
-        hits = self.recall(about, ABOUT, fast=True).relevant if about else ()
-        core, active = self._core(), Filter(scopes=self.scopes, statuses=frozenset({Status.ACTIVE}), notes=False)
-        newest = told_of(core, self._store.read(replace(active, limit=LOOKED_AT)))
+        hits = self.recall(about, MAX_TOPIC_HITS, fast=True).relevant if about else ()
+        core, active = (
+            self._core_memories(),
+            AtomFilter(scopes=self.scopes, statuses=frozenset({Status.ACTIVE}), include_run_notes=False),
+        )
+        newest = select_session_atoms(core, self._store.read(replace(active, limit=NEWEST_READ)))
         newest_filter = replace(active, ids=tuple(atom.id for atom in newest))
-        return beginning(core, self._fresh(lambda: self._store.read(newest_filter)), hits, budget)
+        return build_session_context(core, self._read_fresh(lambda: self._store.read(newest_filter)), hits, budget)
 
     @traced(Operation.SEARCH)
     def plan_context(self, goal: str) -> PlanContext:
         """Return context for planning a goal: up to three hits each of profile, procedures and facts."""
-        return plan_context(goal, self.recall(goal, MOST_HITS).relevant)
+        return build_plan_context(goal, self.recall(goal, MAX_HITS).relevant)
 
     @property
-    def models(self) -> Choice:
+    def models(self) -> ModelChoice:
         """The embedding models that recall uses; a transformer downloaded meanwhile is used immediately."""
-        return self._equipment.models
+        return self._model_registry.models
 
     @traced(Operation.MAINTAIN)
     def embed(self, progress: EncodeProgress | None = None, *, stop: Callable[[], bool] = lambda: False) -> int:
         """Compute the missing vectors of all passages now; return the number of texts embedded."""
-        if self._trying:
+        if self._is_dry_run:
             return 0
-        return encode_each(self._store, self._equipment.embedders(), stop, progress)
+        return encode_with_all(self._store, self._model_registry.embedders(), stop, progress)
 
     @traced(Operation.READ)
-    def get(self, id: str, *, as_of: Moment | None = None, known_at: Moment | None = None) -> Atom:
+    def get(self, id: str, *, as_of: TimeInput | None = None, known_at: TimeInput | None = None) -> Atom:
         """Return one atom as its file says now; with `as_of` or `known_at`, as it was then. NotFound if none."""
-        current = self._one(id)
-        times = moments(as_of, known_at)
-        return was(current.id, times, times.view(self._store, self.scopes, self._clock.now())) if times else current
+        current = self._read_atom(id)
+        times = parse_query_time(as_of, known_at)
+        return (
+            read_past_atom(current.id, times, times.view(self._store, self.scopes, self._clock.now()))
+            if times
+            else current
+        )
 
     @traced(Operation.READ)
     def list(
@@ -623,36 +665,39 @@ class Memory(Opened):
         run_id: str | None = None,
         limit: int | None = 50,
         offset: int = 0,
-        as_of: Moment | None = None,
-        known_at: Moment | None = None,
+        as_of: TimeInput | None = None,
+        known_at: TimeInput | None = None,
     ) -> builtins.list[Atom]:
         """Return atoms, newest first. `status=None` lists every status; notes of a run need its `run_id`.
 
         With `known_at` atoms are as they were known then; with `as_of` the active ones are those that were true then,
         superseded since or not.
         """
-        times, chosen_status = moments(as_of, known_at), one_of(Status, status, "status") if status else None
-        query = Filter(
+        times, chosen_status = (
+            parse_query_time(as_of, known_at),
+            parse_enum(Status, status, "status") if status else None,
+        )
+        query = AtomFilter(
             scopes=self.scopes,
             statuses=frozenset({chosen_status}) if chosen_status else None,
             kinds=frozenset({kind}) if kind else None,
             subject=subject,
             session_id=session_id,
             run_id=run_id,
-            notes=run_id is not None,
-            memory_types=frozenset({one_of(MemoryType, memory_type, "memory type")}) if memory_type else None,
+            include_run_notes=run_id is not None,
+            memory_types=frozenset({parse_enum(MemoryType, memory_type, "memory type")}) if memory_type else None,
             limit=limit,
             offset=offset,
         )
         if times:
             view = times.view(self._store, self.scopes, self._clock.now())
-            return self._fresh(lambda: listed(view, query, chosen_status))
-        return self._fresh(lambda: self._store.read(query))
+            return self._read_fresh(lambda: list_past_atoms(view, query, chosen_status))
+        return self._read_fresh(lambda: self._store.read(query))
 
     @traced(Operation.READ)
     def history(self, id: str) -> History:
         """Return an atom's status changes and versions."""
-        return history_of(self._store.versions(self.get(id).id))
+        return build_history(self._store.versions(self.get(id).id))
 
     @traced(Operation.READ)
     def status_history(self, id: str) -> builtins.list[Transition]:
@@ -666,24 +711,24 @@ class Memory(Opened):
         edges = self._store.edges([atom.id], self.scopes)
         others = {n: AtomId(edge.target) if edge.source == atom.id else edge.source for n, edge in enumerate(edges)}
         neighbours = {
-            other.id: other for other in self._store.read(Filter(scopes=self.scopes, ids=tuple(others.values())))
+            other.id: other for other in self._store.read(AtomFilter(scopes=self.scopes, ids=tuple(others.values())))
         }
         return [(edges[n], neighbours[other]) for n, other in others.items() if other in neighbours]
 
     def journal(
         self, since: int | datetime = 0, *, until: int | None = None, limit: int | None = None
-    ) -> builtins.list[Entry]:
+    ) -> builtins.list[JournalEntry]:
         """Return the commits after a position or a time, up to `until`, oldest first; with `limit`, the newest ones."""
         if isinstance(since, datetime):
             since = self._store.position(before=to_utc(since))
-        return self._store.journal(self.scopes, since, until=until, limit=limit)
+        return self._store.read_journal(self.scopes, since, until=until, limit=limit)
 
     @traced(Operation.SEARCH)
-    def search_text(self, query: TextQuery) -> builtins.list[Match]:
+    def search_text(self, query: TextQuery) -> builtins.list[TextMatch]:
         """Return the matches of the text search alone, without weights. InvalidScope for scopes of others."""
         if set(query.scopes) - set(self.scopes):
             raise InvalidScope(f"{self.scope} may read {', '.join(self.scopes)}")
-        return self._store.search(query)
+        return self._store.search_text(query)
 
     def now(self) -> datetime:
         """Return the current time of this memory's clock."""
@@ -695,11 +740,11 @@ class Memory(Opened):
 
     def confirmations(self, id: str) -> int:
         """Return the number of independent sources that confirm an atom, beyond the first."""
-        return confirmations_of(self.get(id), self._store)
+        return count_confirmations(self.get(id), self._store)
 
     def path_of(self, id: str) -> str | None:
         """Return the path of an atom's file relative to the vault; None if the file was deleted."""
-        atom_id = self._find(id).id
+        atom_id = self._find_atom(id).id
         return self._store.ledger.paths_of([atom_id]).get(atom_id)
 
     # Upkeep
@@ -707,11 +752,11 @@ class Memory(Opened):
     @traced(Operation.MAINTAIN)
     def sync(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
         """Read every file and import the inbox now; opening a memory does this too."""
-        if not self._trying:
+        if not self._is_dry_run:
             self._finish_erasures()
-        report = self._look(accept_deletions=accept_deletions, progress=progress)
-        self._take_inbox(again=True, progress=progress)
-        if self._settle():
+        report = self._sync_files(accept_deletions=accept_deletions, progress=progress)
+        self._request_inbox_import(now=True, progress=progress)
+        if self._apply_due_values():
             self._flush()
         return report
 
@@ -719,17 +764,17 @@ class Memory(Opened):
     def tend(self, stop: Callable[[], bool] = lambda: False) -> None:
         """Do the periodic work of a memory that stays open: read files, import the inbox, extract due captures."""
         self._finish_erasures()
-        self._look()
-        self._read_what_is_due(stop, INBOX_PATIENCE)
+        self._sync_files()
+        self._process_due_work(stop, INBOX_WAIT_SECONDS)
 
     @traced(Operation.UPSERT)
     def read_waiting(self) -> builtins.list[Receipt]:
         """Extract statements from all captures that are still queued; return their receipts."""
-        return self._read_queues(self.scopes)
+        return self._extract_queues(self.scopes)
 
     def waiting(self) -> int:
         """Return the number of captured passages that are queued for extraction."""
-        return sum(queue.length for queue in self._store.buffer.queues() if queue.scope in self.scopes)
+        return sum(queue.passage_count for queue in self._store.buffer.backlogs() if queue.scope in self.scopes)
 
     def jobs(self) -> builtins.list[Job]:
         """Return the background jobs with their holder, progress and result."""
@@ -739,8 +784,8 @@ class Memory(Opened):
     def rebuild(self) -> int:
         """Rebuild the index from the journal; return the number of atoms of this memory in it."""
         self.sync()
-        self._store.rebuild()
-        return sum(self._store.counts(self.scopes, "status").values())
+        self._store.rebuild_index()
+        return sum(self._store.count_by(self.scopes, "status").values())
 
     @traced(Operation.MAINTAIN)
     def doctor(self, *, deep: bool = False, look: bool = True) -> Diagnosis:
@@ -751,32 +796,32 @@ class Memory(Opened):
         if look:
             self.sync()
         faults = self._store.check() if deep else []
-        chat = self._equipment.chat_fault() if look else None
+        chat = self._model_registry.find_chat_fault() if look else None
         faults += [chat] if chat else []
-        return Diagnosis(tuple(problems_of(self._store, self.scopes)), tuple(faults), tuple(self._notes()))
+        return Diagnosis(tuple(problems_in(self._store, self.scopes)), tuple(faults), tuple(self._diagnosis_notes()))
 
     @traced(Operation.READ)
     def stats(self) -> dict[str, Any]:
         """Return counts and sizes of this memory."""
-        counts = stats_of(self._store, self.scopes, self.state, self.waiting())
+        counts = collect_stats(self._store, self.scopes, self.state, self.waiting())
         return {"vault": str(self.root), "scope": self.scope, **counts}
 
     @traced(Operation.READ)
     def topics(self, limit: int = 20) -> builtins.list[Topic]:
         """Return the most frequent subjects, names and tags, with their count and last date."""
-        query = Filter(scopes=self.scopes, statuses=frozenset({Status.ACTIVE}), notes=False)
-        return topics(self._store.read(query))[:limit]
+        query = AtomFilter(scopes=self.scopes, statuses=frozenset({Status.ACTIVE}), include_run_notes=False)
+        return count_topics(self._store.read(query))[:limit]
 
     def plot(self, path: str | os.PathLike[str]) -> Path:
         """Draw retention, heat and the number of atoms over time into an .svg or .png file; return its path."""
         target = Path(path).expanduser()
-        write_pictures(target, self._store, self.scopes, self._clock.now(), Mode(self.settings.retention))
+        write_charts(target, self._store, self.scopes, self._clock.now(), RetentionMode(self.settings.retention))
         return target
 
     @traced(Operation.MAINTAIN)
     def export(self, path: str | os.PathLike[str] | None = None, *, format: str = "json", history: bool = True) -> Path:
         """Export everything this memory may read as json, markdown, okf or csv; return the path."""
-        self._look_for_edits()
+        self._read_file_edits()
         target = Path(path).expanduser() if path else None
         return export(self._store, self.scopes, self.root, target, format, history, self._clock.now())
 
@@ -789,16 +834,18 @@ class Memory(Opened):
         self.close()
 
 
-def _moved_by_hand(atom: Atom, decision: Ageing) -> Atom:
+def _apply_layer_move(atom: Atom, decision: Ageing) -> Atom:
     if not decision:
-        raise Refused(f"{atom.id} stays in its layer: {decision.why}")
-    return decision.applied(atom)
+        raise Refused(f"{atom.id} stays in its layer: {decision.reason}")
+    return decision.apply_to(atom)
 
 
-def _words(words: str | Sequence[dict[str, Any]] | Sequence[Piece]) -> str | Sequence[Turn] | Sequence[Piece]:
+def _parse_words(
+    words: str | Sequence[dict[str, Any]] | Sequence[TextPiece],
+) -> str | Sequence[InputTurn] | Sequence[TextPiece]:
     """Validate the words given to `capture`; pieces come from our own document readers."""
     if isinstance(words, str):
         return parse_text(words)
     turns: Any = words
-    pieces = [word for word in words if isinstance(word, Piece)]
+    pieces = [word for word in words if isinstance(word, TextPiece)]
     return pieces if pieces and len(pieces) == len(words) else parse_turns(turns)

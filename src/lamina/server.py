@@ -17,33 +17,33 @@ from pathlib import Path
 
 from starlette.routing import Route
 
-from lamina.access import House
+from lamina.access import ServedMemory
 from lamina.errors import InvalidInput, Refused, StoreError
-from lamina.http.app import make_api, make_gate
-from lamina.http.gate import Gate
-from lamina.http.serving import PATIENCE, Server
-from lamina.http.serving import serving as uvicorn_config
-from lamina.http.threads import MANY
+from lamina.http.app import make_api, secure_app
+from lamina.http.security_middleware import SecurityMiddleware
+from lamina.http.thread_limit import MAX_THREADS
+from lamina.http.uvicorn_server import SHUTDOWN_SECONDS, ApiServer
+from lamina.http.uvicorn_server import make_uvicorn_config as uvicorn_config
 from lamina.local_socket import socket_path
-from lamina.mcp.http import mcp_app
+from lamina.mcp.http_transport import make_mcp_app
 from lamina.memory import Memory
-from lamina.readers import Readers, asks_a_network, readers_wanted
+from lamina.reader_pool import ReaderPool, reader_count, uses_network
+from lamina.web.error_page import render_problem_page
 from lamina.web.pages import make_pages
-from lamina.web.trouble import problem_page
 
 logger = logging.getLogger("lamina.server")
 
-PORT = 8377
-HOST = "127.0.0.1"
-MARGIN = 5.0
+DEFAULT_PORT = 8377
+DEFAULT_HOST = "127.0.0.1"
+SHUTDOWN_MARGIN_SECONDS = 5.0
 """Seconds to wait for the server thread beyond the server's own shutdown time."""
 BACKLOG = 1024
 
 
-class Running:
+class ServerThread:
     """A server in a background thread. Acknowledged writes are safe even if it is killed."""
 
-    def __init__(self, server: Server, sockets: Sequence[socket.socket]) -> None:
+    def __init__(self, server: ApiServer, sockets: Sequence[socket.socket]) -> None:
         self._server, self._sockets = server, [*sockets]
         self._thread = threading.Thread(target=self._run, name="lamina-server", daemon=True)
 
@@ -51,57 +51,64 @@ class Running:
         """Start to serve requests."""
         self._thread.start()
 
-    def end(self) -> None:
+    def stop(self) -> None:
         """Finish current requests and accept no more; safe to call from a signal handler."""
         self._server.should_exit = True
 
-    def wait(self) -> None:
+    def join(self) -> None:
         """Wait until the server has shut down."""
-        self._thread.join(PATIENCE + MARGIN)
+        self._thread.join(SHUTDOWN_SECONDS + SHUTDOWN_MARGIN_SECONDS)
 
     def _run(self) -> None:
         asyncio.run(self._server.serve(self._sockets))
 
 
-def make_app(house: House, keeper: Callable[[], str] | None = None) -> Gate:
+def make_app(served_memory: ServedMemory, daemon_status: Callable[[], str] | None = None) -> SecurityMiddleware:
     """Return API, MCP and web pages behind the security middleware; `daemon_status` describes the daemon."""
-    app, tools = make_api(house, keeper=keeper), mcp_app(house)
+    app, tools = make_api(served_memory, daemon_status=daemon_status), make_mcp_app(served_memory)
     app.router.routes.append(Route("/mcp", tools))
-    app.include_router(make_pages(house))
-    app.state.page = problem_page
+    app.include_router(make_pages(served_memory))
+    app.state.page = render_problem_page
     app.router.lifespan_context = lambda _: tools.running()
-    return make_gate(app)
+    return secure_app(app)
 
 
 @contextmanager
-def serving(
-    house: House, host: str = HOST, port: int = PORT, *, expose: bool = False, keeper: Callable[[], str] | None = None
-) -> Iterator[tuple[Running, str]]:
+def run_server(
+    served_memory: ServedMemory,
+    host: str = DEFAULT_HOST,
+    port: int = DEFAULT_PORT,
+    *,
+    expose: bool = False,
+    daemon_status: Callable[[], str] | None = None,
+) -> Iterator[tuple[ServerThread, str]]:
     """Serve requests while the context is open; yield the server thread and the URL of the web page."""
-    memory = house.memory
+    memory = served_memory.memory
     with (
-        _listening(host, port, expose=expose) as listener,
-        _local(memory.state) as local_sockets,
-        _read_beside(memory) as readers,
+        _open_listener(host, port, expose=expose) as listener,
+        _open_local_socket(memory.state) as local_sockets,
+        _run_readers(memory) as readers,
     ):
-        max_threads = MANY if asks_a_network(memory.settings) else 1 + readers
-        thread = Running(Server(uvicorn_config(make_app(house, keeper)), max_threads), [listener, *local_sockets])
+        max_threads = MAX_THREADS if uses_network(memory.settings) else 1 + readers
+        thread = ServerThread(
+            ApiServer(uvicorn_config(make_app(served_memory, daemon_status)), max_threads), [listener, *local_sockets]
+        )
         thread.start()
         try:
-            yield thread, address_of(listener)
+            yield thread, listener_url(listener)
         finally:
-            thread.end()
-            thread.wait()
+            thread.stop()
+            thread.join()
 
 
 @contextmanager
-def _read_beside(memory: Memory) -> Iterator[int]:
+def _run_readers(memory: Memory) -> Iterator[int]:
     """Run reader processes while the context is open; yield their number."""
-    count = readers_wanted(memory.settings)
+    count = reader_count(memory.settings)
     if not count:
         yield 0
         return
-    readers = Readers(memory, count)
+    readers = ReaderPool(memory, count)
     readers.start()
     try:
         yield count
@@ -109,14 +116,14 @@ def _read_beside(memory: Memory) -> Iterator[int]:
         readers.close()
 
 
-def address_of(listener: socket.socket) -> str:
+def listener_url(listener: socket.socket) -> str:
     """Return the URL of a listening socket."""
     host, port = listener.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
 @contextmanager
-def _listening(host: str, port: int, *, expose: bool) -> Iterator[socket.socket]:
+def _open_listener(host: str, port: int, *, expose: bool) -> Iterator[socket.socket]:
     """Yield a listening socket. Refused for non-loopback addresses without `expose`: nothing is encrypted."""
     if not _is_loopback(host) and not expose:
         raise Refused(
@@ -144,12 +151,12 @@ def _is_loopback(host: str) -> bool:
 
 
 @contextmanager
-def _local(state: Path) -> Iterator[list[socket.socket]]:
+def _open_local_socket(state: Path) -> Iterator[list[socket.socket]]:
     """Yield the Unix socket for programs of the vault's owner; none if another server of the vault has it."""
     path = socket_path(state)
     if path.parent != state:
-        _own_folder(path.parent)
-    if _is_answered(path):
+        _create_private_folder(path.parent)
+    if _is_in_use(path):
         yield []
         return
     path.unlink(missing_ok=True)
@@ -174,14 +181,14 @@ def _local(state: Path) -> Iterator[list[socket.socket]]:
                     path.unlink()
 
 
-def _own_folder(folder: Path) -> None:
+def _create_private_folder(folder: Path) -> None:
     folder.mkdir(mode=0o700, exist_ok=True)
     stat = folder.lstat()
     if stat.st_uid != os.getuid() or stat.st_mode & 0o077 or folder.is_symlink():
         raise StoreError(f"{folder} can be accessed by other users; remove it and start again")
 
 
-def _is_answered(path: Path) -> bool:
+def _is_in_use(path: Path) -> bool:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         try:
             client.connect(str(path))

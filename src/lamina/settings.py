@@ -157,13 +157,13 @@ class Settings(BaseSettings):
 
     @field_validator("extractor", mode="before")
     @classmethod
-    def _known_extractor(cls, name: object) -> object:
+    def _replace_retired_extractor(cls, name: object) -> object:
         """Read "rules", the name of an extractor that older versions had, as "auto"."""
         return "auto" if name == "rules" else name
 
     @field_validator("token_bits")
     @classmethod
-    def _packed(cls, bits: int) -> int:
+    def _check_token_bits(cls, bits: int) -> int:
         if bits not in (1, 4):
             raise ValueError("token_bits must be 1 or 4")
         return bits

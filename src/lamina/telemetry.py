@@ -22,24 +22,42 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Told: TypeAlias = str | int | float
+AttributeValue: TypeAlias = str | int | float
 """The types of an attribute's value."""
 
-NAME = "lamina"
+INSTRUMENTATION_NAME = "lamina"
 OPERATION, MODEL, PROVIDER = "gen_ai.operation.name", "gen_ai.request.model", "gen_ai.provider.name"
 RECORDS, ERROR = "gen_ai.memory.record.count", "error.type"
 SERVER, PORT = "server.address", "server.port"
 TOKENS_IN, TOKENS_OUT = "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"
 VERB, STEP = "lamina.verb", "lamina.dream.step"
 
-SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
+DURATION_BUCKETS = (
+    0.001,
+    0.0025,
+    0.005,
+    0.01,
+    0.02,
+    0.04,
+    0.08,
+    0.16,
+    0.32,
+    0.64,
+    1.28,
+    2.56,
+    5.12,
+    10.24,
+    20.48,
+    40.96,
+    81.92,
+)
 """The buckets of the convention and some smaller ones, because a memory in the same process answers faster than a
 service."""
-MANY = (0, 1, 2, 5, 10, 20, 50, 100, 1000)
+RECORD_COUNT_BUCKETS = (0, 1, 2, 5, 10, 20, 50, 100, 1000)
 
-_LOADED = ("opentelemetry.trace", "opentelemetry.metrics")
-_COUNTED = ("hits", "outcomes", "erased", "cited", "atoms")
-_inside: ContextVar[bool] = ContextVar("lamina_operation", default=False)
+_OPENTELEMETRY_MODULES = ("opentelemetry.trace", "opentelemetry.metrics")
+_RESULT_LISTS = ("hits", "outcomes", "erased", "cited", "atoms")
+_inside_operation: ContextVar[bool] = ContextVar("lamina_operation", default=False)
 
 
 class Operation(StrEnum):
@@ -61,9 +79,9 @@ class _Instruments:
     records: Histogram
 
 
-def is_heard() -> bool:
+def is_telemetry_enabled() -> bool:
     """Return whether the process has loaded OpenTelemetry; lamina never loads it by itself."""
-    return any(name in sys.modules for name in _LOADED)
+    return any(name in sys.modules for name in _OPENTELEMETRY_MODULES)
 
 
 def traced(operation: Operation) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -75,11 +93,11 @@ def traced(operation: Operation) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
         @functools.wraps(verb)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-            if not is_heard() or _inside.get():
+            if not is_telemetry_enabled() or _inside_operation.get():
                 return verb(*args, **kwargs)
-            with _one(operation, name) as results:
+            with _trace_operation(operation, name) as results:
                 result = verb(*args, **kwargs)
-                records = _records(result)
+                records = _count_records(result)
                 if records is not None:
                     results[RECORDS] = records
             return result
@@ -90,111 +108,113 @@ def traced(operation: Operation) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 @contextmanager
-def part(name: str, known: Mapping[str, Told]) -> Iterator[dict[str, Told]]:
+def trace_step(name: str, attributes: Mapping[str, AttributeValue]) -> Iterator[dict[str, AttributeValue]]:
     """Report a step inside a verb as a span; what the caller adds to the returned mapping becomes its attributes."""
-    results: dict[str, Told] = {}
-    if not is_heard():
+    results: dict[str, AttributeValue] = {}
+    if not is_telemetry_enabled():
         yield results
         return
-    with _span(name, known, results):
+    with _open_span(name, attributes, results):
         yield results
 
 
 @contextmanager
-def model_call(operation: str, model: str) -> Iterator[dict[str, Told]]:
+def trace_model_call(operation: str, model: str) -> Iterator[dict[str, AttributeValue]]:
     """Report a call of a model named `provider:name@host`; the caller adds the usage to the returned mapping."""
-    results: dict[str, Told] = {}
-    if not is_heard():
+    results: dict[str, AttributeValue] = {}
+    if not is_telemetry_enabled():
         yield results
         return
-    attributes, started = _model(operation, model), time.perf_counter()
+    attributes, started = _model_attributes(operation, model), time.perf_counter()
     try:
-        with _span(f"{operation} {attributes[MODEL]}", attributes, results, outside=True):
+        with _open_span(f"{operation} {attributes[MODEL]}", attributes, results, is_client=True):
             yield results
     finally:
-        _instruments().duration.record(time.perf_counter() - started, attributes | _error_of(results))
+        _load_instruments().duration.record(time.perf_counter() - started, attributes | _error_attribute(results))
 
 
 @contextmanager
-def _one(operation: Operation, verb: str) -> Iterator[dict[str, Told]]:
-    attributes: dict[str, Told] = {OPERATION: operation.value, VERB: verb}
-    results: dict[str, Told] = {}
-    started, token = time.perf_counter(), _inside.set(True)
+def _trace_operation(operation: Operation, verb: str) -> Iterator[dict[str, AttributeValue]]:
+    attributes: dict[str, AttributeValue] = {OPERATION: operation.value, VERB: verb}
+    results: dict[str, AttributeValue] = {}
+    started, token = time.perf_counter(), _inside_operation.set(True)
     try:
-        with _span(operation.value, attributes, results):
+        with _open_span(operation.value, attributes, results):
             yield results
     finally:
-        _inside.reset(token)
-        instruments = _instruments()
-        instruments.duration.record(time.perf_counter() - started, attributes | _error_of(results))
+        _inside_operation.reset(token)
+        instruments = _load_instruments()
+        instruments.duration.record(time.perf_counter() - started, attributes | _error_attribute(results))
         if RECORDS in results:
             instruments.records.record(results[RECORDS], attributes)  # type: ignore[arg-type]
 
 
 @contextmanager
-def _span(name: str, known: Mapping[str, Told], learnt: dict[str, Told], *, outside: bool = False) -> Iterator[None]:
+def _open_span(
+    name: str, attributes: Mapping[str, AttributeValue], results: dict[str, AttributeValue], *, is_client: bool = False
+) -> Iterator[None]:
     """Open a span that shows an exception by its class alone, because its message may contain user text."""
     from opentelemetry.trace import SpanKind, StatusCode
 
-    with _instruments().tracer.start_as_current_span(
+    with _load_instruments().tracer.start_as_current_span(
         name,
-        kind=SpanKind.CLIENT if outside else SpanKind.INTERNAL,
-        attributes=known,
+        kind=SpanKind.CLIENT if is_client else SpanKind.INTERNAL,
+        attributes=attributes,
         record_exception=False,
         set_status_on_exception=False,
     ) as span:
         try:
             yield
         except BaseException as error:
-            learnt[ERROR] = type(error).__qualname__
+            results[ERROR] = type(error).__qualname__
             span.set_status(StatusCode.ERROR)
             raise
         finally:
-            span.set_attributes(learnt)
+            span.set_attributes(results)
 
 
 @functools.cache
-def _instruments() -> _Instruments:
+def _load_instruments() -> _Instruments:
     """Create the instruments at the first call; the API forwards to providers that are configured later."""
     from opentelemetry import metrics, trace
 
-    meter = metrics.get_meter(NAME)
+    meter = metrics.get_meter(INSTRUMENTATION_NAME)
     return _Instruments(
-        trace.get_tracer(NAME),
+        trace.get_tracer(INSTRUMENTATION_NAME),
         meter.create_histogram(
             "gen_ai.client.operation.duration",
             "s",
             "GenAI operation duration.",
-            explicit_bucket_boundaries_advisory=SECONDS,
+            explicit_bucket_boundaries_advisory=DURATION_BUCKETS,
         ),
         meter.create_histogram(
             "lamina.memory.records",
             "{record}",
             "How many memories an operation found or touched.",
-            explicit_bucket_boundaries_advisory=MANY,
+            explicit_bucket_boundaries_advisory=RECORD_COUNT_BUCKETS,
         ),
     )
 
 
-def _records(result: object) -> int | None:
+def _count_records(result: object) -> int | None:
     """Return the number of memories in a verb's result; None if it contains none."""
     if isinstance(result, list):
-        counts = [1 if isinstance(item, str | tuple) else _records(item) for item in result]
+        counts = [1 if isinstance(item, str | tuple) else _count_records(item) for item in result]
         return None if None in counts else sum(count or 0 for count in counts)
-    for name in _COUNTED:
+    for name in _RESULT_LISTS:
         items = getattr(result, name, None)
         if isinstance(items, tuple):
             return len(items)
     return 1 if hasattr(result, "revision") else None
 
 
-def _model(operation: str, model: str) -> dict[str, Told]:
+def _model_attributes(operation: str, model: str) -> dict[str, AttributeValue]:
     model_name, _, host = model.partition("@")
     provider, _, name = model_name.partition(":")
     server, _, port = host.rpartition(":") if host.rpartition(":")[2].isdecimal() else (host, "", "")
-    attributes: dict[str, Told] = {OPERATION: operation, PROVIDER: provider, MODEL: name, SERVER: server}
+    attributes: dict[str, AttributeValue] = {OPERATION: operation, PROVIDER: provider, MODEL: name, SERVER: server}
     return attributes | {PORT: int(port)} if port else attributes
 
 
-def _error_of(learnt: Mapping[str, Told]) -> dict[str, Told]:
-    return {ERROR: learnt[ERROR]} if ERROR in learnt else {}
+def _error_attribute(results: Mapping[str, AttributeValue]) -> dict[str, AttributeValue]:
+    return {ERROR: results[ERROR]} if ERROR in results else {}

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from lamina.access import Budgets
+from lamina.access import RateLimiter
 
 
 def test_a_budget_is_of_one_principal_and_fills_up_again() -> None:
     now = [0.0]
-    budgets = Budgets(reads=3, writes=1, now=lambda: now[0])
+    budgets = RateLimiter(reads=3, writes=1, now=lambda: now[0])
     assert [budgets.take("a", write=False) for _ in range(3)] == [0, 0, 0]
     assert budgets.take("a", write=False) == 20.0
     assert budgets.take("b", write=False) == 0
@@ -18,7 +18,7 @@ def test_a_budget_is_of_one_principal_and_fills_up_again() -> None:
 
 def test_a_budget_never_holds_more_than_a_minutes_worth() -> None:
     now = [0.0]
-    budgets = Budgets(reads=2, writes=1, now=lambda: now[0])
+    budgets = RateLimiter(reads=2, writes=1, now=lambda: now[0])
     budgets.take("a", write=False)
     now[0] = 10_000.0
     assert [budgets.take("a", write=False) for _ in range(3)] == [0, 0, 30.0]
@@ -26,7 +26,7 @@ def test_a_budget_never_holds_more_than_a_minutes_worth() -> None:
 
 def test_many_principals_do_not_fill_the_memory_and_the_busy_ones_are_not_forgotten() -> None:
     now = [0.0]
-    budgets = Budgets(reads=1, writes=1, now=lambda: now[0])
+    budgets = RateLimiter(reads=1, writes=1, now=lambda: now[0])
     for n in range(10_000):
         budgets.take(f"p{n}", write=False)
     now[0] = 59.0

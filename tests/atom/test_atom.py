@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from lamina.atom import Atom, AtomId, Durability, Layer, MemoryType, Origin, Scope, Validity, trust_of
 from lamina.atom.atom import DATA_FIELDS, FIXED_FIELDS, kind_defaults
-from lamina.atom.trust import TRUST, bound
+from lamina.atom.trust import TRUST, limit_origin
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 EDGES = st.none() | st.integers(0, 6).map(lambda hours: NOON + timedelta(hours=hours))
@@ -139,7 +139,7 @@ def test_trust_is_the_lowest_of_all_ancestors(origin: Origin, ancestors: list[Or
 
 @given(st.sampled_from(Origin), st.none() | st.sampled_from(Origin))
 def test_a_caller_is_never_more_trusted_than_its_transport(ceiling: Origin, declared: Origin | None) -> None:
-    given_origin = bound(ceiling, declared)
+    given_origin = limit_origin(ceiling, declared)
     assert given_origin in (ceiling, declared)
     assert trust_of(given_origin) <= trust_of(ceiling)
     if declared is not None and TRUST[declared] <= TRUST[ceiling]:

@@ -8,8 +8,14 @@ from typing import Any
 import pytest
 
 from lamina.atom import Atom, AtomId, Claim, Scope, claim_of
-from lamina.atom.claim import MULTI_VALUED, SYNONYMS, beside_others, may_replace, value_of
-from lamina.text.normal import normal_form
+from lamina.atom.claim import (
+    ATTRIBUTE_SYNONYMS,
+    MULTI_VALUED_ATTRIBUTES,
+    can_replace,
+    comparable_value,
+    mark_multi_valued,
+)
+from lamina.text.normal_form import normal_form
 
 BASE = Atom(
     id=AtomId("0" * 26),
@@ -67,9 +73,9 @@ def test_without_a_whole_slot_nothing_is_claimed(fields: dict[str, str]) -> None
 
 
 def test_some_attributes_hold_several_values_at_once() -> None:
-    assert not Claim("ann", "pet").single_valued
-    assert Claim("ann", "city").single_valued
-    assert all(normal_form(attribute) == attribute for attribute in MULTI_VALUED)
+    assert not Claim("ann", "pet").is_single_valued
+    assert Claim("ann", "city").is_single_valued
+    assert all(normal_form(attribute) == attribute for attribute in MULTI_VALUED_ATTRIBUTES)
 
 
 @pytest.mark.parametrize(
@@ -91,8 +97,8 @@ def test_an_attribute_by_another_name_is_the_same_claim(one: str, other: str) ->
     assert second is not None
     assert first == second
     assert hash(first) == hash(second)
-    assert {str(first), str(second)} <= set(first.names) == set(second.names)
-    assert first.single_valued == second.single_valued
+    assert {str(first), str(second)} <= set(first.stored_names) == set(second.stored_names)
+    assert first.is_single_valued == second.is_single_valued
 
 
 @pytest.mark.parametrize(("one", "other"), [("city", "home town"), ("phone", "mobile"), ("city", "address")])
@@ -102,11 +108,11 @@ def test_what_is_only_like_it_is_another_claim(one: str, other: str) -> None:
 
 def test_a_claim_is_told_by_the_name_it_was_given() -> None:
     assert str(claim_of(fact(subject="Ann", attribute="Home"))) == "ann::home"
-    assert Claim("ann", "colour").names == ("ann::colour",)
+    assert Claim("ann", "colour").stored_names == ("ann::colour",)
 
 
 def test_every_name_is_in_normal_form_and_stands_for_one_attribute() -> None:
-    names = [*SYNONYMS, *(other for others in SYNONYMS.values() for other in others)]
+    names = [*ATTRIBUTE_SYNONYMS, *(other for others in ATTRIBUTE_SYNONYMS.values() for other in others)]
     assert [normal_form(name) for name in names] == names
     assert len(set(names)) == len(names)
 
@@ -118,27 +124,27 @@ def test_every_name_is_in_normal_form_and_stands_for_one_attribute() -> None:
 def test_by_another_name_only_a_name_replaces_a_name(home: str, replaces: bool) -> None:
     city = fact(subject="Ann", attribute="city", value="Lisbon")
     told = fact(subject="Ann", attribute="home", value=home)
-    assert may_replace(city, told) == may_replace(told, city) == replaces
-    assert may_replace(city, told.with_(attribute="City"))
+    assert can_replace(city, told) == can_replace(told, city) == replaces
+    assert can_replace(city, told.with_(attribute="City"))
 
 
 def test_an_attribute_declared_to_have_several_values_has_them_by_any_name() -> None:
     told = fact(subject="Ann", attribute="home", value="Porto")
     for declared in ("home", "city", "lives in"):
-        claim = claim_of(beside_others(told, {declared}))
+        claim = claim_of(mark_multi_valued(told, {declared}))
         assert claim is not None
-        assert not claim.single_valued
-    assert beside_others(told, {"colour"}) == told
+        assert not claim.is_single_valued
+    assert mark_multi_valued(told, {"colour"}) == told
 
 
 def test_a_value_is_compared_in_normal_form() -> None:
-    assert value_of(fact(value="  LISBON ")) == value_of(fact(value="Lisbon")) == "lisbon"
+    assert comparable_value(fact(value="  LISBON ")) == comparable_value(fact(value="Lisbon")) == "lisbon"
 
 
 def test_without_a_value_the_words_are_the_value() -> None:
-    assert value_of(fact()) == "ann lives in lisbon"
+    assert comparable_value(fact()) == "ann lives in lisbon"
 
 
 def test_values_without_words_stay_apart() -> None:
-    assert value_of(fact(value="🍎")) != value_of(fact(value="🍊"))
-    assert value_of(fact(value="🍎")) == value_of(fact(value=" 🍎 "))
+    assert comparable_value(fact(value="🍎")) != comparable_value(fact(value="🍊"))
+    assert comparable_value(fact(value="🍎")) == comparable_value(fact(value=" 🍎 "))

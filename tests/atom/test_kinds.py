@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lamina.atom import KINDS, traits
+from lamina.atom import KINDS, kind_traits
 
 TABLE = """
 fact           fact       semantic    note     standard   730  -   0
@@ -47,12 +47,12 @@ def test_a_kind_has_the_traits_of_the_table(row: list[str]) -> None:
     kind, memory_type, layer, memory_kind, durability, half_life, protected, boost = row
     own = KINDS[kind]
     assert (own.memory_type, own.layer, own.durability) == (memory_type, layer, durability)
-    assert (own.episode, own.protected) == (memory_kind == "episode", protected == "yes")
+    assert (own.is_episode, own.is_protected) == (memory_kind == "episode", protected == "yes")
     assert (own.half_life_days, own.importance_boost) == (float(half_life), float(boost))
 
 
 def test_boxes_and_blocks_only_list_what_others_say() -> None:
-    assert [name for name, kind in KINDS.items() if kind.lists] == ["box", "block"]
+    assert [name for name, kind in KINDS.items() if kind.is_listing] == ["box", "block"]
 
 
 def test_there_are_no_other_kinds() -> None:
@@ -60,5 +60,5 @@ def test_there_are_no_other_kinds() -> None:
 
 
 def test_a_kind_nobody_declared_has_the_traits_of_a_fact() -> None:
-    assert traits("recipe") == KINDS["fact"]
-    assert traits("event") == KINDS["event"]
+    assert kind_traits("recipe") == KINDS["fact"]
+    assert kind_traits("event") == KINDS["event"]

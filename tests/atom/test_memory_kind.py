@@ -34,4 +34,4 @@ def test_the_first_rule_that_fits_decides(content: str, kind: str, tags: tuple[s
 def test_a_declared_kind_other_than_fact_decides_where_no_time_is_named() -> None:
     for kind, own in KINDS.items():
         if kind != "fact":
-            assert memory_kind_of("plain words", kind) == ("episode" if own.episode else "note")
+            assert memory_kind_of("plain words", kind) == ("episode" if own.is_episode else "note")

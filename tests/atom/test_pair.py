@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from lamina.atom import Atom, AtomId, Scope
-from lamina.atom.pair import SURE, is_guess, is_rival
+from lamina.atom.pair import SURE_CONFIDENCE, has_sure_contradiction, is_uncertain_contradiction
 from lamina.atom.relation import Relation, RelationName
 
 TEA = Atom(
@@ -23,8 +23,8 @@ OTHER = AtomId("1" * 26)
 @pytest.mark.parametrize(
     ("name", "confidence", "guess", "rival"),
     [
-        (RelationName.CONTRADICTS, SURE, False, True),
-        (RelationName.CONTRADICTS, SURE - 0.01, True, False),
+        (RelationName.CONTRADICTS, SURE_CONFIDENCE, False, True),
+        (RelationName.CONTRADICTS, SURE_CONFIDENCE - 0.01, True, False),
         (RelationName.DEPENDS_ON, 0.5, False, False),
         (RelationName.DEPENDS_ON, 1.0, False, False),
     ],
@@ -33,8 +33,8 @@ def test_only_a_sure_contradiction_makes_a_rival(
     name: RelationName, confidence: float, guess: bool, rival: bool
 ) -> None:
     link = Relation(name, OTHER, confidence)
-    assert (is_guess(link), is_rival(TEA.with_(relations=(link,)))) == (guess, rival)
+    assert (is_uncertain_contradiction(link), has_sure_contradiction(TEA.with_(relations=(link,)))) == (guess, rival)
 
 
 def test_what_contradicts_nothing_is_no_rival() -> None:
-    assert not is_rival(TEA)
+    assert not has_sure_contradiction(TEA)

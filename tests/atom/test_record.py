@@ -24,7 +24,7 @@ from lamina.atom import (
     Status,
 )
 from lamina.atom.atom import DATA_FIELDS
-from lamina.atom.record import apply_difference, difference, from_record, to_record
+from lamina.atom.record import apply_diff, diff_atoms, from_record, to_record
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 1, 1)).map(
@@ -93,22 +93,22 @@ def test_a_record_holds_only_what_differs_from_the_defaults(atom: Atom) -> None:
 
 @given(ATOMS, ATOMS)
 def test_a_difference_applied_is_the_newer_version(old: Atom, new: Atom) -> None:
-    assert apply_difference(old, through_json(difference(old, new)), 3) == new
-    assert apply_difference(None, through_json(difference(None, new)), 1) == new
+    assert apply_diff(old, through_json(diff_atoms(old, new)), 3) == new
+    assert apply_diff(None, through_json(diff_atoms(None, new)), 1) == new
 
 
 @given(ATOMS, WORDS)
 def test_text_that_grew_is_written_as_what_was_added(old: Atom, more: str) -> None:
     new = old.with_(content=old.content + more)
-    changed = through_json(difference(old, new))
+    changed = through_json(diff_atoms(old, new))
     if old.content and more:
         assert changed == {"content": {"+": more}}
-    assert apply_difference(old, changed, 2) == new
+    assert apply_diff(old, changed, 2) == new
 
 
 @given(ATOMS)
 def test_a_version_without_a_change_has_no_difference(atom: Atom) -> None:
-    assert difference(atom, atom.with_(revision=9)) == {}
+    assert diff_atoms(atom, atom.with_(revision=9)) == {}
 
 
 def test_a_field_set_back_to_its_default_is_part_of_the_difference() -> None:
@@ -121,11 +121,11 @@ def test_a_field_set_back_to_its_default_is_part_of_the_difference() -> None:
         value="v",
         pinned=True,
     )
-    changed = difference(old, old.with_(value=None, pinned=False))
+    changed = diff_atoms(old, old.with_(value=None, pinned=False))
     assert changed == {"value": None, "pinned": False}
-    assert apply_difference(old, changed, 2).value is None
+    assert apply_diff(old, changed, 2).value is None
 
 
 def test_a_difference_names_its_revision() -> None:
     old = Atom(id=AtomId("0" * 26), scope=Scope("org:local"), kind="fact", content="x", observed_at=NOON, revision=4)
-    assert apply_difference(old, {}, 5).revision == 5
+    assert apply_diff(old, {}, 5).revision == 5

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.atom import Scope, parse_scope, visible_from
-from lamina.atom.scope import agent, organisation
+from lamina.atom import Scope, parse_scope, readable_scopes
+from lamina.atom.scope import agent_name, organisation_name
 from lamina.errors import InvalidScope
 
 LOOK_ALIKES: list[object] = [
@@ -132,8 +132,8 @@ def test_every_accepted_scope_is_its_parts_put_together(text: str) -> None:
         scope = parse_scope(text)
     except InvalidScope:
         return
-    own = agent(scope)
-    assert text == f"org:{organisation(scope)}" + (f":agent:{own}" if own is not None else "")
+    own = agent_name(scope)
+    assert text == f"org:{organisation_name(scope)}" + (f":agent:{own}" if own is not None else "")
     assert set(text) <= set("abcdefghijklmnopqrstuvwxyz0123456789-_:")
 
 
@@ -143,13 +143,13 @@ def test_the_refusal_says_what_to_write() -> None:
 
 
 def test_an_agent_sees_its_own_scope_and_its_organisations_only() -> None:
-    assert visible_from(Scope("org:acme:agent:bob")) == ("org:acme:agent:bob", "org:acme")
+    assert readable_scopes(Scope("org:acme:agent:bob")) == ("org:acme:agent:bob", "org:acme")
 
 
 def test_an_organisation_does_not_see_into_its_agents_scopes() -> None:
-    assert visible_from(Scope("org:acme")) == ("org:acme",)
+    assert readable_scopes(Scope("org:acme")) == ("org:acme",)
 
 
 def test_a_scope_names_its_organisation_and_agent() -> None:
-    assert (organisation(Scope("org:acme:agent:bob")), agent(Scope("org:acme:agent:bob"))) == ("acme", "bob")
-    assert (organisation(Scope("org:acme")), agent(Scope("org:acme"))) == ("acme", None)
+    assert (organisation_name(Scope("org:acme:agent:bob")), agent_name(Scope("org:acme:agent:bob"))) == ("acme", "bob")
+    assert (organisation_name(Scope("org:acme")), agent_name(Scope("org:acme"))) == ("acme", None)

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from lamina.atom.atom import Atom
+from lamina.atom.effective_status import EffectiveStatus, effective_from, effective_status_at
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
-from lamina.atom.standing import Standing, begins, standing
 from lamina.atom.status import Status
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
@@ -23,34 +23,39 @@ def said(status: Status = Status.ACTIVE, **fields: Any) -> Atom:
 
 
 def test_a_statement_begins_when_it_says_or_else_when_it_was_said() -> None:
-    assert begins(said()) == NOON - 9 * DAY
-    assert begins(said(valid_from=NOON + DAY)) == NOON + DAY
+    assert effective_from(said()) == NOON - 9 * DAY
+    assert effective_from(said(valid_from=NOON + DAY)) == NOON + DAY
 
 
 def test_its_time_is_half_open() -> None:
     held = said(valid_from=NOON, valid_until=NOON + DAY)
     moments = [NOON - DAY / 2, NOON, NOON + DAY / 2, NOON + DAY]
-    assert [standing(held, at) for at in moments] == [Standing.AHEAD, Standing.CURRENT, Standing.CURRENT, Standing.OVER]
+    assert [effective_status_at(held, at) for at in moments] == [
+        EffectiveStatus.FUTURE,
+        EffectiveStatus.CURRENT,
+        EffectiveStatus.CURRENT,
+        EffectiveStatus.ENDED,
+    ]
 
 
 @pytest.mark.parametrize("status", [Status.SUPERSEDED, Status.MERGED])
 def test_one_that_was_replaced_stood_until_then(status: Status) -> None:
     replaced = said(status, valid_until=NOON)
-    assert standing(replaced, NOON - DAY) is Standing.CURRENT
-    assert standing(replaced, NOON) is Standing.OVER
-    assert standing(said(status), NOON - DAY) is Standing.OVER
+    assert effective_status_at(replaced, NOON - DAY) is EffectiveStatus.CURRENT
+    assert effective_status_at(replaced, NOON) is EffectiveStatus.ENDED
+    assert effective_status_at(said(status), NOON - DAY) is EffectiveStatus.ENDED
 
 
 @pytest.mark.parametrize(
     ("status", "stands"),
     [
-        (Status.ACTIVE, Standing.CURRENT),
-        (Status.ARCHIVED, Standing.CURRENT),
-        (Status.INVALIDATED, Standing.WRONG),
-        (Status.TOMBSTONED, Standing.TAKEN_BACK),
-        (Status.CHALLENGED, Standing.DOUBTED),
-        (Status.CONSTRAINED, Standing.HELD),
+        (Status.ACTIVE, EffectiveStatus.CURRENT),
+        (Status.ARCHIVED, EffectiveStatus.CURRENT),
+        (Status.INVALIDATED, EffectiveStatus.WRONG),
+        (Status.TOMBSTONED, EffectiveStatus.WITHDRAWN),
+        (Status.CHALLENGED, EffectiveStatus.DISPUTED),
+        (Status.CONSTRAINED, EffectiveStatus.PENDING),
     ],
 )
-def test_a_status_decides_where_time_does_not(status: Status, stands: Standing) -> None:
-    assert standing(said(status), NOON) is stands
+def test_a_status_decides_where_time_does_not(status: Status, stands: EffectiveStatus) -> None:
+    assert effective_status_at(said(status), NOON) is stands

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from lamina.atom import Status
-from lamina.atom.status import ENDED, INCLUDE, RECALL_WEIGHT, Way, check_transition
+from lamina.atom.status import ENDED, INCLUDE_OPTIONS, RECALL_WEIGHT, TransitionCause, check_transition
 from lamina.errors import TransitionRefused
 
 ALLOWED = {
@@ -30,8 +30,8 @@ def test_there_are_eight_statuses() -> None:
 
 @pytest.mark.parametrize(("old", "new"), [pair for pair in PAIRS if pair[1] in ALLOWED[pair[0]]])
 def test_every_arrow_of_the_table_is_open(old: Status, new: Status) -> None:
-    check_transition(old, new, Way.ORDINARY)
-    check_transition(old, new, Way.RESTORE)
+    check_transition(old, new, TransitionCause.ORDINARY)
+    check_transition(old, new, TransitionCause.RESTORE)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_every_arrow_of_the_table_is_open(old: Status, new: Status) -> None:
 )
 def test_every_other_arrow_is_refused_with_what_is_allowed(old: Status, new: Status) -> None:
     with pytest.raises(TransitionRefused) as refused:
-        check_transition(old, new, Way.ORDINARY)
+        check_transition(old, new, TransitionCause.ORDINARY)
     assert (refused.value.old, refused.value.new) == (old, new)
     assert list(refused.value.allowed) == ALLOWED[old]
     for status in ALLOWED[old] or ["only undo or restore"]:
@@ -48,7 +48,7 @@ def test_every_other_arrow_is_refused_with_what_is_allowed(old: Status, new: Sta
 
 @pytest.mark.parametrize("old", sorted(ENDINGS))
 def test_what_has_ended_comes_back_as_active_by_a_restore(old: str) -> None:
-    check_transition(Status(old), Status.ACTIVE, Way.RESTORE)
+    check_transition(Status(old), Status.ACTIVE, TransitionCause.RESTORE)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_has_ended_comes_back_as_active_by_a_restore(old: str) -> None:
 )
 def test_a_restore_opens_no_other_arrow(old: Status, new: Status) -> None:
     with pytest.raises(TransitionRefused):
-        check_transition(old, new, Way.RESTORE)
+        check_transition(old, new, TransitionCause.RESTORE)
 
 
 LIVE = {"active", "challenged", "archived"}
@@ -70,30 +70,30 @@ LIVE = {"active", "challenged", "archived"}
 @pytest.mark.parametrize(("old", "new"), PAIRS)
 def test_a_rollback_also_opens_the_way_back_from_what_has_ended_and_no_other(old: Status, new: Status) -> None:
     if old == new or new in ALLOWED[old] or (old in ENDINGS and new in LIVE):
-        check_transition(old, new, Way.ROLLBACK)
+        check_transition(old, new, TransitionCause.ROLLBACK)
     else:
         with pytest.raises(TransitionRefused):
-            check_transition(old, new, Way.ROLLBACK)
+            check_transition(old, new, TransitionCause.ROLLBACK)
 
 
 @pytest.mark.parametrize(("old", "new"), PAIRS)
 def test_a_quarantine_also_lets_everything_wait_but_what_was_taken_back(old: Status, new: Status) -> None:
     waits = new == "constrained" and old != "tombstoned"
     if old == new or new in ALLOWED[old] or (old in ENDINGS and new in LIVE) or waits:
-        check_transition(old, new, Way.QUARANTINE)
+        check_transition(old, new, TransitionCause.QUARANTINE)
     else:
         with pytest.raises(TransitionRefused):
-            check_transition(old, new, Way.QUARANTINE)
+            check_transition(old, new, TransitionCause.QUARANTINE)
 
 
-@pytest.mark.parametrize("way", [Way.UNDO, Way.ADOPT])
-def test_undo_and_adoption_may_go_anywhere(way: Way) -> None:
+@pytest.mark.parametrize("way", [TransitionCause.UNDO, TransitionCause.ADOPT])
+def test_undo_and_adoption_may_go_anywhere(way: TransitionCause) -> None:
     for old, new in PAIRS:
         check_transition(old, new, way)
 
 
-@pytest.mark.parametrize("way", list(Way))
-def test_a_status_that_stays_is_no_transition(way: Way) -> None:
+@pytest.mark.parametrize("way", list(TransitionCause))
+def test_a_status_that_stays_is_no_transition(way: TransitionCause) -> None:
     for status in Status:
         check_transition(status, status, way)
 
@@ -103,5 +103,5 @@ def test_normal_recall_searches_what_is_active_and_what_is_archived_a_little_les
 
 
 def test_every_status_is_searched_or_can_be_included() -> None:
-    assert set(RECALL_WEIGHT).union(*INCLUDE.values()) == set(Status)
-    assert INCLUDE["history"] == ENDED == {Status(ending) for ending in ENDINGS}
+    assert set(RECALL_WEIGHT).union(*INCLUDE_OPTIONS.values()) == set(Status)
+    assert INCLUDE_OPTIONS["history"] == ENDED == {Status(ending) for ending in ENDINGS}

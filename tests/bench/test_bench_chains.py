@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bench_files import CHAINS, NATURAL, write
 
+from lamina.bench.chain_benchmark import load_chains
 from lamina.bench.chain_scores import (
     ChainQuestion,
     ChainRow,
@@ -15,17 +16,16 @@ from lamina.bench.chain_scores import (
     judge,
     names_value,
 )
-from lamina.bench.chains import load_chains
-from lamina.bench.checks import Shown
+from lamina.bench.change_checks import ShownHit
 from terminal import Cli
 
 QUESTION = ChainQuestion("Which boat do I sail?", "The Puffin", ("Sea Wren",))
-PUFFIN, WREN = Shown("I sail the Puffin"), Shown("I sail Sea Wren")
-FLAGGED, OTHER = Shown("I sail Sea Wren", flagged=True), Shown("Cold morning")
-BOTH = Shown("I sold Sea Wren and sail the Puffin")
+PUFFIN, WREN = ShownHit("I sail the Puffin"), ShownHit("I sail Sea Wren")
+FLAGGED, OTHER = ShownHit("I sail Sea Wren", flagged=True), ShownHit("Cold morning")
+BOTH = ShownHit("I sold Sea Wren and sail the Puffin")
 
 
-def held(*hits: Shown) -> set[str]:
+def held(*hits: ShownHit) -> set[str]:
     verdict = judge(QUESTION, hits)
     return {name for name in ("first", "top3", "clean", "order") if getattr(verdict, name)}
 

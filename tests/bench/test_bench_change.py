@@ -9,17 +9,20 @@ import pytest
 from bench_files import CHANGE, LOCOMO, ORACLE, write
 
 import lamina
-from lamina.bench.changing import unrelated
-from lamina.bench.checks import Check, Sheet, Shown, Verdict
-from lamina.bench.script import Ask, Capture, Maintain, load
+from lamina.bench.change_benchmark import sample_unrelated_sessions
+from lamina.bench.change_checks import ChangeCheck, CheckSheet, CheckVerdict, ShownHit
+from lamina.bench.change_script import AskStep, CaptureStep, MaintainStep, load_scripts
 from lamina.errors import InvalidInput
 from terminal import Cli
 
-HELD, MISSED = Verdict(strict=True, primary=True, lenient=True), Verdict(strict=False, primary=False, lenient=False)
+HELD, MISSED = (
+    CheckVerdict(strict=True, primary=True, lenient=True),
+    CheckVerdict(strict=False, primary=False, lenient=False),
+)
 
 
-def check(rule: str = "current", **given: object) -> Check:
-    return Check.parsed(
+def check(rule: str = "current", **given: object) -> ChangeCheck:
+    return ChangeCheck.parse(
         {
             "id": "k",
             "type": "t",
@@ -36,56 +39,60 @@ def check(rule: str = "current", **given: object) -> Check:
 
 
 def test_the_old_value_beside_the_new_one_is_allowed_in_the_primary_reading_alone_by_itself_in_none() -> None:
-    rome, oslo = Shown("She lives in Rome"), Shown("She lives in Oslo")
+    rome, oslo = ShownHit("She lives in Rome"), ShownHit("She lives in Oslo")
     assert check().judge([rome]) == HELD
     assert check().judge([rome, oslo]) == MISSED
-    assert check().judge([Shown("From Oslo to Rome")]) == Verdict(strict=False, primary=True, lenient=True)
-    assert check().judge([rome, Shown("Oslo", flagged=True)]) == Verdict(strict=False, primary=False, lenient=True)
-    assert check(strict=True).judge([Shown("From Oslo to Rome")]) == MISSED
+    assert check().judge([ShownHit("From Oslo to Rome")]) == CheckVerdict(strict=False, primary=True, lenient=True)
+    assert check().judge([rome, ShownHit("Oslo", flagged=True)]) == CheckVerdict(
+        strict=False, primary=False, lenient=True
+    )
+    assert check(strict=True).judge([ShownHit("From Oslo to Rome")]) == MISSED
 
 
 def test_values_are_whole_words_whatever_their_case_and_quotes() -> None:
-    assert check(expect=["o'neil"], reject=[]).judge([Shown("Ask  O\u2019NEIL today")]) == HELD
-    assert check(expect=["Rom"], reject=[]).judge([Shown("Rome")]) == MISSED
+    assert check(expect=["o'neil"], reject=[]).judge([ShownHit("Ask  O\u2019NEIL today")]) == HELD
+    assert check(expect=["Rom"], reject=[]).judge([ShownHit("Rome")]) == MISSED
 
 
 def test_a_flagged_hit_answers_only_a_question_about_the_past() -> None:
-    hits = [Shown("Rome", flagged=True)]
+    hits = [ShownHit("Rome", flagged=True)]
     assert check().judge(hits) == MISSED
     assert check("as_of").judge(hits) == HELD
 
 
 def test_an_answer_too_far_down_does_not_count() -> None:
-    assert check().judge([Shown("a"), Shown("b"), Shown("c"), Shown("Rome")]) == MISSED
-    assert check(expect=[]).judge([Shown(each) for each in "abcde"] + [Shown("Oslo")]) == HELD
+    assert check().judge([ShownHit("a"), ShownHit("b"), ShownHit("c"), ShownHit("Rome")]) == MISSED
+    assert check(expect=[]).judge([ShownHit(each) for each in "abcde"] + [ShownHit("Oslo")]) == HELD
 
 
 def test_one_of_several_is_enough_where_any_will_do() -> None:
     any_of = check(expect=[], expect_any=["Rome", "Milan"], reject=[])
-    assert any_of.judge([Shown("Milan")]) == HELD
-    assert any_of.judge([Shown("Turin")]) == MISSED
+    assert any_of.judge([ShownHit("Milan")]) == HELD
+    assert any_of.judge([ShownHit("Turin")]) == MISSED
 
 
 def test_order_lets_the_old_value_stand_below() -> None:
-    assert check("order").judge([Shown("Rome"), Shown("Oslo")]) == Verdict(strict=False, primary=True, lenient=True)
-    assert check("order").judge([Shown("Oslo"), Shown("Rome")]) == MISSED
-    assert check("order").judge([Shown("Rome", flagged=True), Shown("Oslo")]) == MISSED
+    assert check("order").judge([ShownHit("Rome"), ShownHit("Oslo")]) == CheckVerdict(
+        strict=False, primary=True, lenient=True
+    )
+    assert check("order").judge([ShownHit("Oslo"), ShownHit("Rome")]) == MISSED
+    assert check("order").judge([ShownHit("Rome", flagged=True), ShownHit("Oslo")]) == MISSED
 
 
 def test_a_value_to_be_flagged_may_be_absent() -> None:
     wanted = check("flag", expect=[], reject=[], flag=["Rome"])
     assert wanted.judge([]) == HELD
-    assert wanted.judge([Shown("Rome", flagged=True)]) == HELD
-    assert wanted.judge([Shown("Rome", flagged=True), Shown("Rome")]) == MISSED
+    assert wanted.judge([ShownHit("Rome", flagged=True)]) == HELD
+    assert wanted.judge([ShownHit("Rome", flagged=True), ShownHit("Rome")]) == MISSED
 
 
 def test_means_are_over_types_and_leave_other_tiers_out() -> None:
-    sheet, before = Sheet(), {"k": MISSED}
-    sheet.add("one", check(type="a"), [Shown("Rome")], {})
-    sheet.add("one", check(type="a"), [Shown("Oslo")], {})
-    sheet.add("two", check(type="b"), [Shown("Rome")], {})
-    sheet.add("two", check(type="b", tier="hard"), [Shown("Rome")], {})
-    sheet.add("three", check(type="b", tier="gate", requires="k"), [Shown("Rome")], before)
+    sheet, before = CheckSheet(), {"k": MISSED}
+    sheet.add("one", check(type="a"), [ShownHit("Rome")], {})
+    sheet.add("one", check(type="a"), [ShownHit("Oslo")], {})
+    sheet.add("two", check(type="b"), [ShownHit("Rome")], {})
+    sheet.add("two", check(type="b", tier="hard"), [ShownHit("Rome")], {})
+    sheet.add("three", check(type="b", tier="gate", requires="k"), [ShownHit("Rome")], before)
     told = sheet.overall()
     assert told["macro"]["primary"] == 75
     assert told["micro"]["primary"] == 66.7
@@ -96,22 +103,22 @@ def test_means_are_over_types_and_leave_other_tiers_out() -> None:
 
 
 def test_a_script_is_read_in_its_order_and_scopes_stay_apart(tmp_path: Path) -> None:
-    (script,), _ = load(write(tmp_path / "change.json", CHANGE))
+    (script,), _ = load_scripts(write(tmp_path / "change.json", CHANGE))
     kinds = [type(step) for step in script.steps]
-    assert kinds == [Capture, Capture, Capture, Maintain, Ask, Ask, Ask, Ask]
+    assert kinds == [CaptureStep, CaptureStep, CaptureStep, MaintainStep, AskStep, AskStep, AskStep, AskStep]
     first, second = script.steps[0], script.steps[1]
-    assert isinstance(first, Capture)
-    assert isinstance(second, Capture)
-    assert first.heard.scope == "org:bench" != second.heard.scope
-    assert (first.heard.origin, second.heard.origin) == ("human", "document")
-    assert [(turn.speaker, turn.role) for turn in first.heard.session.turns] == [
+    assert isinstance(first, CaptureStep)
+    assert isinstance(second, CaptureStep)
+    assert first.session.scope == "org:bench" != second.session.scope
+    assert (first.session.origin, second.session.origin) == ("human", "document")
+    assert [(turn.speaker, turn.role) for turn in first.session.session.turns] == [
         ("Ann", None),
         (None, "assistant"),
         ("Ben", None),
     ]
-    assert first.heard.ended == datetime(2025, 1, 10, 10, 3, tzinfo=UTC)
+    assert first.session.ended == datetime(2025, 1, 10, 10, 3, tzinfo=UTC)
     asked = script.steps[6]
-    assert isinstance(asked, Ask)
+    assert isinstance(asked, AskStep)
     assert asked.as_of == datetime(2025, 1, 10, 23, 59, 59, 999000, tzinfo=UTC)
 
 
@@ -145,7 +152,7 @@ def test_unrelated_sessions_lie_before_the_scenario(cli: Cli, tmp_path: Path) ->
 
 def test_more_unrelated_sessions_than_there_are_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="has 3 sessions, not 4"):
-        unrelated(write(tmp_path / "talk.json", ORACLE), 4)
+        sample_unrelated_sessions(write(tmp_path / "talk.json", ORACLE), 4)
 
 
 def test_a_file_of_another_kind_is_a_usage_error(cli: Cli, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from lamina.bench.chart import svg, write
+from lamina.bench.chart import render_svg, write_chart
 from lamina.errors import InvalidInput
 
 GROUPS = {"multi-hop": {"R@5": 25.0, "R@10": 50.0}, "a < b & c": {"R@5": 0.0, "R@10": 100.0}}
@@ -15,39 +15,39 @@ NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 
 def test_each_figure_is_a_bar_as_high_as_it_says() -> None:
-    drawn = ElementTree.fromstring(svg("figures", GROUPS))
+    drawn = ElementTree.fromstring(render_svg("figures", GROUPS))
     bars = [float(each.get("height", "")) for each in drawn.iter(f"{NAMESPACE}rect")][2:]
     assert bars == [60.0, 120.0, 0.0, 240.0]
 
 
 def test_names_are_text_whatever_signs_they_hold() -> None:
-    drawn = ElementTree.fromstring(svg('a "title" <b>', GROUPS))
+    drawn = ElementTree.fromstring(render_svg('a "title" <b>', GROUPS))
     words = {each.text for each in drawn.iter(f"{NAMESPACE}text")}
     assert {'a "title" <b>', "multi-hop", "a < b & c", "R@5", "R@10", "100"} <= words
 
 
 def test_everything_lies_on_the_paper() -> None:
-    drawn = svg("a rather long title of a chart with very little in it", {"one": {"R@5": 12.3}})
+    drawn = render_svg("a rather long title of a chart with very little in it", {"one": {"R@5": 12.3}})
     width = float(re.findall(r'width="(\d+)"', drawn)[0])
     assert all(float(x) <= width for x in re.findall(r'x[12]?="([\d.]+)"', drawn))
 
 
 def test_the_chart_knows_dark_paper() -> None:
-    assert "prefers-color-scheme: dark" in svg("figures", GROUPS)
+    assert "prefers-color-scheme: dark" in render_svg("figures", GROUPS)
 
 
 def test_a_png_without_matplotlib_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(InvalidInput, match=r"lamina\[chart\]"):
-        write(tmp_path / "chart.png", "figures", GROUPS)
+        write_chart(tmp_path / "chart.png", "figures", GROUPS)
 
 
 def test_a_png_is_drawn_with_matplotlib(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is an extra")
-    write(tmp_path / "chart.png", "figures", GROUPS)
+    write_chart(tmp_path / "chart.png", "figures", GROUPS)
     assert (tmp_path / "chart.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_other_endings_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"\.svg or \.png"):
-        write(tmp_path / "chart.gif", "figures", GROUPS)
+        write_chart(tmp_path / "chart.gif", "figures", GROUPS)

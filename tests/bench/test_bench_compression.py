@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from bench_files import LOCOMO, write
 
-from lamina.bench.compression import CODED, Compression, run
-from lamina.bench.min_max import rounded_down, scaled_down
-from lamina.bench.vector_sets import WIDTH, made
+from lamina.bench.compression_benchmark import CODED, Compression, run
+from lamina.bench.compression_vectors import WIDTH, make_vector_sets
+from lamina.bench.min_max_quantisation import penalise_precision, quantise_min_max
 from terminal import Cli
 
 SETS = ["gaussian", "spiky", "one-hot-like", "one large dimension", "clustered"]
@@ -22,24 +22,26 @@ def told() -> Compression:
 
 
 def test_made_vectors_are_of_length_one_and_the_same_for_a_seed() -> None:
-    for one, other, third in zip(made(50, 5, 1), made(50, 5, 1), made(50, 5, 2), strict=True):
+    for one, other, third in zip(
+        make_vector_sets(50, 5, 1), make_vector_sets(50, 5, 1), make_vector_sets(50, 5, 2), strict=True
+    ):
         assert one.vectors.shape == (50, WIDTH)
         assert np.linalg.norm(one.vectors, axis=1) == pytest.approx(1, abs=1e-6)
         assert one.vectors.tobytes() == other.vectors.tobytes() != third.vectors.tobytes()
-    assert [len(each.questions) for each in made(50, 5, 1)] == [0, 0, 0, 0, 5]
+    assert [len(each.questions) for each in make_vector_sets(50, 5, 1)] == [0, 0, 0, 0, 5]
 
 
 def test_min_max_rounds_down_between_the_least_and_the_greatest_value() -> None:
     vectors = np.array([[0, 1, 2, 3], [-1, 0, 0.5, 5], [2, 2, 2, 2]], np.float32)
-    assert rounded_down(vectors, 2).tolist() == [[0, 1, 2, 3], [-1, -1, -1, 5], [2, 2, 2, 2]]
-    assert np.abs(rounded_down(vectors, 8) - vectors).max() < 6 / 255
+    assert quantise_min_max(vectors, 2).tolist() == [[0, 1, 2, 3], [-1, -1, -1, 5], [2, 2, 2, 2]]
+    assert np.abs(quantise_min_max(vectors, 8) - vectors).max() < 6 / 255
 
 
 def test_the_usual_ranking_makes_cosines_of_few_bits_smaller() -> None:
     near = np.array([0.5], np.float32)
-    assert scaled_down(near, 32)[0] == 0.5
-    assert scaled_down(near, 8)[0] == pytest.approx(0.5 / 1.07)
-    assert scaled_down(near, 2)[0] == pytest.approx(0.5 / 1.63)
+    assert penalise_precision(near, 32)[0] == 0.5
+    assert penalise_precision(near, 8)[0] == pytest.approx(0.5 / 1.07)
+    assert penalise_precision(near, 2)[0] == pytest.approx(0.5 / 1.63)
 
 
 def test_every_shape_keeps_its_direction(told: Compression) -> None:

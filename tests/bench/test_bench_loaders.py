@@ -8,7 +8,7 @@ import pytest
 from bench_files import BEAM, FACTS, HEADS, LOCOMO, ORACLE, SCIFACT, write
 
 from lamina.bench import beam, factconsolidation, locomo, longmemeval, scifact
-from lamina.bench.collection import limited, merged
+from lamina.bench.data_set import limit_collections, merge_collections
 from lamina.errors import InvalidInput
 
 
@@ -67,17 +67,17 @@ def test_scifact_documents_are_sessions_of_one_turn(tmp_path: Path) -> None:
 
 def test_lists_of_the_same_facts_are_remembered_once(tmp_path: Path) -> None:
     (facts,), _ = factconsolidation.load(write(tmp_path / "facts.json", FACTS))
-    assert facts.told == ("The capital of Atlantis is Rodez.", "Goaltender is a place in Hockey.")
+    assert facts.facts == ("The capital of Atlantis is Rodez.", "Goaltender is a place in Hockey.")
     assert [asked.hops for asked in facts.questions] == ["single_hop", "single_hop", "multi_hop"]
-    (few,) = factconsolidation.limited([facts], 1)
+    (few,) = factconsolidation.limit_questions([facts], 1)
     assert [asked.hops for asked in few.questions] == ["single_hop", "multi_hop"]
 
 
 def test_a_quick_look_takes_few_collections_or_few_questions(tmp_path: Path) -> None:
     both, _ = locomo.load(write(tmp_path / "locomo.json", LOCOMO))
-    assert limited(both, None) == both
-    assert [each.id for each in limited(both, 1)] == ["conv-1"]
-    (few,) = limited([merged("all", both)], 2)
+    assert limit_collections(both, None) == both
+    assert [each.id for each in limit_collections(both, 1)] == ["conv-1"]
+    (few,) = limit_collections([merge_collections("all", both)], 2)
     assert (len(few.sessions), len(few.questions)) == (3, 2)
 
 

@@ -6,14 +6,14 @@ import pytest
 
 from lamina.bench.metrics import (
     all_at,
-    averaged,
-    distinct,
-    graded,
+    average_grades,
+    grade_ranking,
     hit_at,
     ndcg_at,
     quantile,
     recall_at,
     reciprocal_rank,
+    unique_in_order,
 )
 
 RANKED = ["a", "b", "c", "d", "e", "f"]
@@ -53,7 +53,7 @@ def test_reciprocal_rank_is_of_the_first_gold_within_the_first_hundred() -> None
 
 def test_a_question_has_every_figure() -> None:
     gained = 100 * (1 + 1 / log2(7)) / (1 + 1 / log2(3))
-    assert graded(RANKED, {"a", "f"}) == {
+    assert grade_ranking(RANKED, {"a", "f"}) == {
         "R@1": 50,
         "R@5": 50,
         "R@10": 100,
@@ -68,11 +68,11 @@ def test_a_question_has_every_figure() -> None:
 
 
 def test_the_mean_is_over_questions_and_tells_how_many() -> None:
-    assert averaged([{"R@5": 100.0}, {"R@5": 50.0}, {"R@5": 0.0}]) == {"n": 3, "R@5": 50.0}
+    assert average_grades([{"R@5": 100.0}, {"R@5": 50.0}, {"R@5": 0.0}]) == {"n": 3, "R@5": 50.0}
 
 
 def test_what_comes_twice_counts_where_it_stood_first() -> None:
-    assert distinct(["b", "a", "b", "c", "a"]) == ["b", "a", "c"]
+    assert unique_in_order(["b", "a", "b", "c", "a"]) == ["b", "a", "c"]
 
 
 def test_a_quantile_is_one_of_the_values() -> None:

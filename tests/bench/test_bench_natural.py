@@ -13,7 +13,7 @@ import lamina
 from lamina.bench.natural_data import LinkLabel, TalkCheck, default_files, load_people
 from lamina.bench.natural_links import GivenLink, given_links, score_links
 from lamina.bench.natural_scores import RankedHit, TalkRow, TalkSheet, describe_failure, judge
-from lamina.bench.state_commands import explained_weights
+from lamina.bench.state_commands import explain_missing_weights
 from lamina.clock import FixedClock
 from lamina.errors import InvalidInput, LaminaError
 from terminal import Cli
@@ -237,9 +237,9 @@ def test_a_file_of_another_kind_is_refused_with_the_reason(cli: Cli, tmp_path: P
 
 
 def test_missing_weights_are_explained_and_other_missing_files_are_not() -> None:
-    with pytest.raises(LaminaError, match=r"state_light\.onnx is missing"), explained_weights():
+    with pytest.raises(LaminaError, match=r"state_light\.onnx is missing"), explain_missing_weights():
         raise FileNotFoundError(2, "No such file", "models/weights/state_light.onnx")
-    with pytest.raises(FileNotFoundError), explained_weights():
+    with pytest.raises(FileNotFoundError), explain_missing_weights():
         raise FileNotFoundError(2, "No such file", "somewhere/else.json")
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lamina.bench.peers import Peers
+from lamina.bench.peer_benchmark import PeerMeasurement
 from terminal import Cli
 
 
@@ -13,9 +13,9 @@ def figures(recall: float, p50: float) -> dict[str, float]:
     return {"recall_at_10": recall, "p50_ms": p50, "p95_ms": 2 * p50, "cpu_ms": p50}
 
 
-def measured(**asked: dict[str, dict[str, float]]) -> Peers:
+def measured(**asked: dict[str, dict[str, float]]) -> PeerMeasurement:
     built = {name: {"version": "1", "build_s": 1.0, "ram_mb": 1.0, "disk_mb": 1.0} for name in asked}
-    return Peers({}, built, asked)
+    return PeerMeasurement({}, built, asked)
 
 
 def test_engines_are_asked_the_same_in_processes_of_their_own(cli: Cli) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import lamina
-from lamina.bench.collection import Session, Turn
-from lamina.bench.places import Places, capture
+from lamina.bench.data_set import BenchSession, BenchTurn
+from lamina.bench.turn_lookup import TurnLookup, capture_session
 
 AT = datetime(2024, 5, 1, tzinfo=UTC)
 
@@ -20,29 +20,31 @@ def memory(tmp_path: Path) -> Iterator[lamina.Memory]:
         yield memory
 
 
-def session(*texts: str, name: str = "s") -> Session:
-    return Session(name, AT, tuple(Turn(f"{name}/{n}", text, speaker="Ann", at=AT) for n, text in enumerate(texts)))
+def session(*texts: str, name: str = "s") -> BenchSession:
+    return BenchSession(
+        name, AT, tuple(BenchTurn(f"{name}/{n}", text, speaker="Ann", at=AT) for n, text in enumerate(texts))
+    )
 
 
-def found(memory: lamina.Memory, places: Places, question: str) -> list[tuple[str | None, str]]:
-    turns = [places.turn(hit) for hit in memory.recall(question).hits]
+def found(memory: lamina.Memory, places: TurnLookup, question: str) -> list[tuple[str | None, str]]:
+    turns = [places.turn_of(hit) for hit in memory.recall(question).hits]
     return list(zip(turns, places.sessions(turn or "" for turn in turns), strict=True))
 
 
 def test_every_passage_of_a_session_over_several_files_is_its_turn(memory: lamina.Memory) -> None:
     said = session(*(f"Word{n} {'and so on ' * 12}" for n in range(20)))
-    segments = capture(memory, said)
+    segments = capture_session(memory, said)
     assert len(segments) > 3
-    places = Places()
-    places.learn(said, segments)
+    places = TurnLookup()
+    places.add_session(said, segments)
     for n in range(20):
         assert found(memory, places, f"word{n}")[0] == (f"s/{n}", "s")
 
 
 def test_blank_turns_and_turns_that_look_like_our_marks_do_not_shift_the_others(memory: lamina.Memory) -> None:
     said = session("alpha", "  ", "beta ^p7", "**Ann**\ngamma", "", "alpha omega", "delta\n\n\nepsilon\r\nzeta")
-    places = Places()
-    places.learn(said, capture(memory, said))
+    places = TurnLookup()
+    places.add_session(said, capture_session(memory, said))
     assert found(memory, places, "beta")[0] == ("s/2", "s")
     assert found(memory, places, "gamma")[0] == ("s/3", "s")
     assert found(memory, places, "omega")[0] == ("s/5", "s")
@@ -50,42 +52,42 @@ def test_blank_turns_and_turns_that_look_like_our_marks_do_not_shift_the_others(
 
 
 def test_a_session_that_grows_keeps_the_turns_it_had(memory: lamina.Memory) -> None:
-    places = Places()
+    places = TurnLookup()
     first, second = session("alpha", name="one"), session("beta", name="two")
     for part in (first, second):
         receipt = memory.capture([{"content": part.turns[0].text}], session_id="same", observed_at=AT)
-        places.learn(part, [outcome.atom for outcome in receipt.outcomes])
+        places.add_session(part, [outcome.atom for outcome in receipt.outcomes])
     assert found(memory, places, "alpha")[0] == ("one/0", "one")
     assert found(memory, places, "beta")[0] == ("two/0", "two")
 
 
 def test_a_turn_in_several_passages_is_one_turn(memory: lamina.Memory) -> None:
-    long = Turn("long", "alpha beta.\n\ngamma delta.\n\nepsilon.")
-    whole = Session("text", AT, (long, Turn("short", "zeta")))
+    long = BenchTurn("long", "alpha beta.\n\ngamma delta.\n\nepsilon.")
+    whole = BenchSession("text", AT, (long, BenchTurn("short", "zeta")))
     receipt = memory.capture(long.text + "\n\nzeta", session_id="text", observed_at=AT)
-    places = Places()
-    places.learn(whole, [outcome.atom for outcome in receipt.outcomes])
+    places = TurnLookup()
+    places.add_session(whole, [outcome.atom for outcome in receipt.outcomes])
     for word, turn in (("beta", "long"), ("gamma", "long"), ("epsilon", "long"), ("zeta", "short")):
         assert found(memory, places, word)[0] == (turn, "text")
 
 
 def test_a_statement_stands_for_the_turn_it_rests_on(memory: lamina.Memory) -> None:
     said = session("Hello.", "Remember that the harbour gate code is 4711.")
-    places = Places()
-    places.learn(said, capture(memory, said))
+    places = TurnLookup()
+    places.add_session(said, capture_session(memory, said))
     facts = memory.recall("harbour gate code", mode="facts_only").hits
-    assert [places.turn(hit) for hit in facts] == ["s/1"]
+    assert [places.turn_of(hit) for hit in facts] == ["s/1"]
 
 
 def test_what_is_nothing_of_the_data_is_no_turn(memory: lamina.Memory) -> None:
     memory.remember("The harbour is closed.")
-    assert found(memory, Places(), "harbour") == [(None, "")]
+    assert found(memory, TurnLookup(), "harbour") == [(None, "")]
 
 
 def test_words_that_were_changed_are_told_by_their_order_and_lost_ones_are_an_error(memory: lamina.Memory) -> None:
-    segments = capture(memory, session("alpha", "beta"))
-    places = Places()
-    places.learn(session("alpha", "something else", name="other"), segments)
+    segments = capture_session(memory, session("alpha", "beta"))
+    places = TurnLookup()
+    places.add_session(session("alpha", "something else", name="other"), segments)
     assert found(memory, places, "beta")[0] == ("other/1", "other")
     with pytest.raises(lamina.LaminaError, match="session third"):
-        Places().learn(session("one", "two", "three", name="third"), segments)
+        TurnLookup().add_session(session("one", "two", "three", name="third"), segments)

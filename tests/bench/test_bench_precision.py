@@ -6,19 +6,19 @@ from pathlib import Path
 
 from bench_files import beliefs
 
-from lamina.bench.beliefs import load
-from lamina.bench.precision import run
-from lamina.bench.tiers import Expected, Tiers
-from lamina.bench.vaults import Vaults
+from lamina.bench.bench_vaults import BenchVaults
+from lamina.bench.precision_benchmark import run
+from lamina.bench.precision_data import load_precision_data
+from lamina.bench.precision_tiers import AnswerTiers, ExpectedTiers
 from terminal import Cli
 
 
-def expected(**relevant: object) -> Expected:
-    return Expected.parsed({"relevantBeliefs": relevant})
+def expected(**relevant: object) -> ExpectedTiers:
+    return ExpectedTiers.parse({"relevantBeliefs": relevant})
 
 
 def test_what_must_be_there_may_be_pinned_but_an_exact_set_may_not() -> None:
-    tiers = Tiers(pinned=("a",), relevant=("b",))
+    tiers = AnswerTiers(pinned=("a",), relevant=("b",))
     assert expected(mustInclude=["a", "b"]).faults(tiers) == []
     assert expected(mustExclude=["a"]).faults(tiers) == ["relevant shows a"]
     assert expected(shouldOnlyInclude=["b"]).faults(tiers) == []
@@ -27,7 +27,7 @@ def test_what_must_be_there_may_be_pinned_but_an_exact_set_may_not() -> None:
 
 
 def test_order_and_counts_are_of_the_relevant_tier() -> None:
-    tiers = Tiers(relevant=("a", "b"))
+    tiers = AnswerTiers(relevant=("a", "b"))
     assert expected(orderedBefore=[["a", "b"]]).faults(tiers) == []
     assert expected(orderedBefore=[["b", "a"]]).faults(tiers) == ["relevant does not show b before a"]
     assert expected(minCount=3).faults(tiers) == ["relevant shows 2"]
@@ -36,24 +36,27 @@ def test_order_and_counts_are_of_the_relevant_tier() -> None:
 
 def test_precision_and_recall_are_of_what_is_wanted() -> None:
     wanted = expected(shouldOnlyInclude=["a", "b"])
-    assert (wanted.precision(Tiers(relevant=("a", "c"))), wanted.recall(Tiers(relevant=("a", "c")))) == (0.5, 0.5)
-    assert (wanted.precision(Tiers()), wanted.recall(Tiers())) == (0.0, 0.0)
+    assert (wanted.precision(AnswerTiers(relevant=("a", "c"))), wanted.recall(AnswerTiers(relevant=("a", "c")))) == (
+        0.5,
+        0.5,
+    )
+    assert (wanted.precision(AnswerTiers()), wanted.recall(AnswerTiers())) == (0.0, 0.0)
     nothing = expected(shouldOnlyInclude=[])
-    assert (nothing.precision(Tiers()), nothing.recall(Tiers())) == (None, None)
-    assert nothing.precision(Tiers(relevant=("a",))) == 0.0
-    assert (wanted.active, nothing.active) == (True, False)
+    assert (nothing.precision(AnswerTiers()), nothing.recall(AnswerTiers())) == (None, None)
+    assert nothing.precision(AnswerTiers(relevant=("a",))) == 0.0
+    assert (wanted.needs_hits, nothing.needs_hits) == (True, False)
 
 
 def test_pinned_facts_take_the_room_there_is() -> None:
-    tiers = Tiers(("a", "b"), ("c", "d"), ("q",))
-    assert tiers.within(3) == Tiers(("a", "b"), ("c",), ("q",))
-    assert tiers.within(1) == Tiers(("a",), (), ("q",))
+    tiers = AnswerTiers(("a", "b"), ("c", "d"), ("q",))
+    assert tiers.within(3) == AnswerTiers(("a", "b"), ("c",), ("q",))
+    assert tiers.within(1) == AnswerTiers(("a",), (), ("q",))
     assert tiers.within(None) == tiers
 
 
 def test_beliefs_become_a_memory_with_three_tiers(tmp_path: Path) -> None:
-    data, _ = load(beliefs(tmp_path / "data"))
-    sheet = run(data, Vaults(), lambda text, done, total: None)
+    data, _ = load_precision_data(beliefs(tmp_path / "data"))
+    sheet = run(data, BenchVaults(), lambda text, done, total: None)
     rows = {row.case.id: row for row in sheet.rows}
     alias = rows["alias"].tiers
     assert (alias.pinned, alias.questions) == (("b-new",), ("b-open",))
@@ -64,8 +67,8 @@ def test_beliefs_become_a_memory_with_three_tiers(tmp_path: Path) -> None:
 
 
 def test_turns_of_a_session_teach_what_later_ones_find(tmp_path: Path) -> None:
-    data, _ = load(beliefs(tmp_path / "data"))
-    sheet = run(data, Vaults(), lambda text, done, total: None)
+    data, _ = load_precision_data(beliefs(tmp_path / "data"))
+    sheet = run(data, BenchVaults(), lambda text, done, total: None)
     found = [row.tiers.relevant for row in sheet.turns]
     assert "b-cat" in found[0]
     assert "b-dog" in found[1]

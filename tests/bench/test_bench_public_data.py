@@ -17,18 +17,18 @@ import pytest
 from bench_files import write
 
 from lamina.bench import beam, factconsolidation, locomo, longmemeval, scifact
-from lamina.bench.checks import READINGS, Sheet, Shown, Verdict
-from lamina.bench.collection import Collection
+from lamina.bench.change_checks import READINGS, CheckSheet, CheckVerdict, ShownHit
+from lamina.bench.change_script import AskStep, load_scripts
+from lamina.bench.data_set import BenchCollection
 from lamina.bench.natural_data import ANSWERED, load_people
 from lamina.bench.natural_links import GROUPS, GivenLink, score_links
-from lamina.bench.script import Ask, load
 from terminal import Cli
 
 FOLDER = Path(os.environ.get("LAMINA_BENCH_DATA") or Path(__file__).parents[3] / "shared" / "data")
 LOCOMO = "locomo/locomo_dev7.json.gz"
 ORACLE = "longmemeval/longmemeval_oracle_dev.json.gz"
 
-Load = Callable[[Path], tuple[list[Collection], str]]
+Load = Callable[[Path], tuple[list[BenchCollection], str]]
 
 
 def public(name: str) -> Path:
@@ -61,12 +61,12 @@ def test_the_pool_holds_each_session_once() -> None:
 
 def test_the_questions_of_locomo_but_the_adversarial_are_those_of_the_published_split() -> None:
     found, _ = locomo.load(public(LOCOMO))
-    assert sum(asked.category not in locomo.APART for each in found for asked in each.questions) == 1033
+    assert sum(asked.category not in locomo.SEPARATE_CATEGORIES for each in found for asked in each.questions) == 1033
 
 
 def test_the_lists_of_facts_are_two_asked_two_hundred_questions_each() -> None:
     lists, _ = factconsolidation.load(public("memoryagentbench/fact_consolidation_6k_32k.json.gz"))
-    assert [(len(each.told), len(each.questions)) for each in lists] == [(455, 200), (2310, 200)]
+    assert [(len(each.facts), len(each.questions)) for each in lists] == [(455, 200), (2310, 200)]
 
 
 def test_a_conversation_of_locomo_is_recalled_no_worse_than_by_words_alone(cli: Cli) -> None:
@@ -89,12 +89,12 @@ def test_checks_are_judged_as_the_reference_scorer_judges_them(name: str) -> Non
             return shown[-1]
 
     rows = reference.run(json.loads(file.read_text(encoding="utf-8")), Shuffled())
-    sheet, hits = Sheet(), iter(shown)
-    for script in load(file)[0]:
-        before: dict[str, Verdict] = {}
+    sheet, hits = CheckSheet(), iter(shown)
+    for script in load_scripts(file)[0]:
+        before: dict[str, CheckVerdict] = {}
         for step in script.steps:
-            if isinstance(step, Ask):
-                seen = [Shown(str(hit["text"]), bool(hit["flagged"])) for hit in next(hits)]
+            if isinstance(step, AskStep):
+                seen = [ShownHit(str(hit["text"]), bool(hit["flagged"])) for hit in next(hits)]
                 before[step.check.id] = sheet.add(script.id, step.check, seen, before)
     verdicts = [(row.verdict.strict, row.verdict.primary, row.verdict.lenient) for row in sheet.rows]
     assert verdicts == [row[3] for row in rows]

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lamina.bench import scale
-from lamina.bench.made_vectors import NEAREST, Truth, made, read
-from lamina.bench.scale import Scale, exactly
-from lamina.bench.searched import RESCORED, build
+from lamina.bench import scale_benchmark
+from lamina.bench.scale_benchmark import ScaleMeasurement, exact_nearest
+from lamina.bench.vector_sources import NEAREST, ExactNeighbours, file_source, generated_source
+from lamina.bench.vector_store import RESCORED, build_vector_store
 from lamina.errors import InvalidInput
 from lamina.store.sqlite import model_vectors
 from terminal import Cli
@@ -31,7 +31,7 @@ def test_every_size_is_told_with_what_it_costs_and_how_that_grows(cli: Cli) -> N
 
 def test_bars_are_told_for_the_sizes_that_have_them() -> None:
     figures = {"p50_ms": 2.9, "recall_at_10": 98.9, "filter_1_p50_ms": 1.1, "filter_1_recall": 100, "add_1000_ms": 50}
-    bars = Scale({}, {100_000: figures, 50_000: {}}).bars()
+    bars = ScaleMeasurement({}, {100_000: figures, 50_000: {}}).bars()
     assert {name: each["holds"] for name, each in bars.items()} == {
         "100,000 p50_ms": True,
         "100,000 recall_at_10": False,
@@ -68,29 +68,29 @@ def test_vectors_of_a_file_are_searched_with_questions_of_their_own(cli: Cli, tm
 def test_no_question_is_among_the_vectors_it_is_asked_of(tmp_path: Path) -> None:
     file = tmp_path / "few.npy"
     np.save(file, np.random.default_rng(2).standard_normal((30, 8)).astype(np.float32))
-    source = read(file, 20, 10, 3)
+    source = file_source(file, 20, 10, 3)
     kept = np.concatenate(list(source.blocks()))
     assert (kept @ source.questions.T).max() < 0.9999
     with pytest.raises(InvalidInput):
-        read(file, 21, 10, 3)
+        file_source(file, 21, 10, 3)
 
 
 def test_made_vectors_have_length_one_and_come_the_same_again() -> None:
-    source = made(20_000, 5, 7)
+    source = generated_source(20_000, 5, 7)
     first, again = (np.concatenate(list(source.blocks())) for _ in range(2))
     assert first.shape == (20_000, 384)
     assert (first == again).all()
     assert np.linalg.norm(first, axis=1) == pytest.approx(1, abs=1e-5)
-    assert (first != np.concatenate(list(made(20_000, 5, 8).blocks()))).any()
+    assert (first != np.concatenate(list(generated_source(20_000, 5, 8).blocks()))).any()
 
 
 def test_the_truth_is_what_comparing_with_everything_gives() -> None:
-    source = made(40_000, 5, 9)
-    truth, blocks = Truth(source.questions), list(source.blocks())
+    source = generated_source(40_000, 5, 9)
+    truth, blocks = ExactNeighbours(source.questions), list(source.blocks())
     for block in blocks:
-        truth.look(block)
+        truth.add_block(block)
     whole = np.concatenate(blocks)
-    nearest = [exactly(whole, question) for question in source.questions]
+    nearest = [exact_nearest(whole, question) for question in source.questions]
     assert [set(each) for each in truth.rows.tolist()] == [set(each) for each in nearest]
     assert truth.share(nearest) == 100
     assert truth.share([each[: NEAREST // 2] for each in nearest]) == 50
@@ -102,8 +102,8 @@ def test_a_filter_finds_the_nearest_of_what_it_lets_through(
     tmp_path: Path, count: int, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_vectors, "LARGE", 0 if large else 10**9)
-    source = made(4000, 10, 11)
-    table, whole, _ = build(source, tmp_path)
+    source = generated_source(4000, 10, 11)
+    table, whole, _ = build_vector_store(source, tmp_path)
     assert table.held < 4000 * 150 if large else table.held > 4000 * 384
     rows = np.sort(np.random.default_rng(12).choice(4000, count, replace=False))
     for question in source.questions:
@@ -114,10 +114,10 @@ def test_a_filter_finds_the_nearest_of_what_it_lets_through(
 
 
 def test_whole_vaults_are_filled_opened_and_asked(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scale, "DRAWN_FROM", 1000)
+    monkeypatch.setattr(scale_benchmark, "DRAWN_FROM", 1000)
     told = cli("bench", "scale", "--sizes", "1000", "--questions", "10", "--passages", "1000", "--json").data
     whole = told["categories"]["whole recall, 1000"]
     assert 0 < whole["recall_p50_ms"] <= whole["recall_p95_ms"]
     assert 0 < whole["open_s"] < whole["open_and_first_recall_s"]
-    bars = Scale({}, {}, {1_000_000: whole | {"open_mb": 501}}).bars()
+    bars = ScaleMeasurement({}, {}, {1_000_000: whole | {"open_mb": 501}}).bars()
     assert (bars["whole recall, 1,000,000 open_mb"]["holds"], len(bars)) == (False, 4)

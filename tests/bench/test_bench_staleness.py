@@ -11,23 +11,26 @@ from bench_files import BEAM, LOCOMO, OVERTAKEN, write
 import lamina
 from lamina import FixedClock
 from lamina.bench import beam, longmemeval
-from lamina.bench.links import links_in
-from lamina.bench.staleness import Row, Sheet
+from lamina.bench.staleness_benchmark import StalenessRow, StalenessSheet
+from lamina.bench.statement_links import find_links
 from terminal import Cli
 
 
 def test_evidence_is_told_oldest_first_whatever_the_order_of_the_file(tmp_path: Path) -> None:
     (question,), _ = longmemeval.load(write(tmp_path / "o.json", OVERTAKEN), pooled=False)
-    assert list(map(set, question.questions[0].said)) == [{"sooner/0"}, {"later/0"}]
+    assert list(map(set, question.questions[0].turn_groups)) == [{"sooner/0"}, {"later/0"}]
     (chat,), _ = beam.load(write(tmp_path / "b.json", BEAM))
-    assert [list(map(set, asked.said)) for asked in chat.questions] == [[{"chat-7/0"}], [{"chat-7/0"}, {"chat-7/2"}]]
+    assert [list(map(set, asked.turn_groups)) for asked in chat.questions] == [
+        [{"chat-7/0"}],
+        [{"chat-7/0"}, {"chat-7/2"}],
+    ]
 
 
 def test_only_the_newest_found_is_in_order_and_nothing_found_is_not() -> None:
     ranks = [(1, 2), (2, 1), (3, None), (None, 1), (None, None)]
-    rows = [Row("k", newest, older, stated=False, linked=False) for newest, older in ranks]
+    rows = [StalenessRow("k", newest, older, stated=False, linked=False) for newest, older in ranks]
     assert [row.in_order for row in rows] == [True, False, True, False, False]
-    told = Sheet(rows).overall()["all"]
+    told = StalenessSheet(rows).overall()["all"]
     assert (told["n"], told["newest first"], told["newest found"], told["older found"]) == (5, 40, 60, 60)
     assert told["newest first of found"] == 66.7
 
@@ -54,7 +57,7 @@ def test_a_link_has_the_words_on_both_sides_and_its_grade(tmp_path: Path) -> Non
         tea, coffee = (memory.remember(f"Ann drinks {each}").atom.id for each in ("tea", "coffee"))
         memory.relate(coffee, "contradicts", tea, 0.5)
         memory.forget(memory.remember("The gate squeaks").atom.id, "she asked")
-        told = {(link.told["grade"], *link.told["old"]): link.told for link in links_in(memory)}
+        told = {(link.description["grade"], *link.description["old"]): link.description for link in find_links(memory)}
     assert set(told) == {("high", "Ann lives in Oslo"), ("low", "Ann drinks tea"), ("taken back", "The gate squeaks")}
     assert told["high", "Ann lives in Oslo"]["new"] == ["Ann lives in Rome"]
     assert told["high", "Ann lives in Oslo"]["new_said"] == "2026-02-01T00:00:00Z"

@@ -7,39 +7,39 @@ from random import Random
 
 import pytest
 
-from lamina.bench.year import BARS, SORTS, Habits, bars, statements, words
+from lamina.bench.year_benchmark import BARS, STATEMENT_TYPES, UsageHabits, judge_bars, make_statements, make_words
 from terminal import Cli
 
 
 def test_made_up_words_are_all_different_and_the_same_for_a_seed() -> None:
-    assert len(set(words(Random(1), 500))) == 500
-    assert words(Random(1), 50) == words(Random(1), 50) != words(Random(2), 50)
+    assert len(set(make_words(Random(1), 500))) == 500
+    assert make_words(Random(1), 50) == make_words(Random(1), 50) != make_words(Random(2), 50)
 
 
 def test_a_year_is_the_same_for_a_seed_and_spread_over_its_days() -> None:
-    year = statements(2000, 50, 3)
-    assert year == statements(2000, 50, 3) != statements(2000, 50, 4)
+    year = make_statements(2000, 50, 3)
+    assert year == make_statements(2000, 50, 3) != make_statements(2000, 50, 4)
     assert {len(today) for today in year} == {40}
     told = [each for today in year for each in today]
-    assert len({each.content for each in told}) == len({each.asked for each in told}) == len(told)
+    assert len({each.content for each in told}) == len({each.question for each in told}) == len(told)
     kinds = Counter(each.sort for each in told)
-    assert all(abs(kinds[sort] / 2000 - sort.share) < 0.05 for sort in SORTS)
-    assert sum(sort.share for sort in SORTS) == pytest.approx(1.0)
+    assert all(abs(kinds[sort] / 2000 - sort.share) < 0.05 for sort in STATEMENT_TYPES)
+    assert sum(sort.share for sort in STATEMENT_TYPES) == pytest.approx(1.0)
 
 
 def test_the_young_and_the_favourites_are_used_most_and_nothing_before_it_is_written() -> None:
-    habits, used = Habits(Random(1), 50), Counter[int]()
+    habits, used = UsageHabits(Random(1), 50), Counter[int]()
     for day in range(1, 60):
-        today = habits.of(day * 20, 20)
+        today = habits.used_on_day(day * 20, 20)
         assert not today or max(today) < day * 20
         used.update(today)
-    assert habits.of(0, 0) == []
+    assert habits.used_on_day(0, 0) == []
     top = sum(many for _, many in used.most_common(10))
     assert top > 0.15 * used.total() and len(used) > 300
 
 
 def test_a_bar_without_a_figure_that_must_be_reached_does_not_hold() -> None:
-    told = bars({"hot episodic": 31.0, "used, of control": 99.0})
+    told = judge_bars({"hot episodic": 31.0, "used, of control": 99.0})
     assert told.keys() == BARS.keys()
     assert (
         told["used, of control"]["holds"] and not told["hot episodic"]["holds"] and not told["old and unused"]["holds"]

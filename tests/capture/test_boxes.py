@@ -11,9 +11,9 @@ import pytest
 import lamina
 from lamina import Atom, FixedClock, Memory
 from lamina.atom.atom import Evidence
-from lamina.capture.box import IDLE, MOST, contained, seal
-from lamina.capture.found import Finding, Said
-from lamina.capture.reading import Reader
+from lamina.capture.box import IDLE_TIMEOUT, MAX_STATEMENTS, seal_boxes, topic_overlap
+from lamina.capture.extraction import CapturedTurn, ExtractedStatement
+from lamina.capture.extraction_queue import StatementReader
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -25,9 +25,9 @@ class Literal:
     name = "literal"
     instant = True
 
-    def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
+    def extract(self, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = ()) -> list[ExtractedStatement]:
         return [
-            Finding(
+            ExtractedStatement(
                 content=turn.text,
                 kind="fact",
                 subject="Ann",
@@ -45,7 +45,7 @@ def clock() -> FixedClock:
 @pytest.fixture
 def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Memory]:
     with lamina.open(tmp_path / "vault", clock=clock, watch=False) as opened:
-        opened._equipment.__dict__["reader"] = Reader(Literal())
+        opened._model_registry.__dict__["reader"] = StatementReader(Literal())
         yield opened
 
 
@@ -75,16 +75,19 @@ def test_what_is_about_one_thing_shares_a_box_and_another_thing_has_its_own(memo
 
 def test_after_half_an_hour_of_silence_another_box_begins(memory: Memory, clock: FixedClock) -> None:
     (first,) = say(memory, SAILING[0])
-    clock.at = NOON + IDLE - MINUTE
+    clock.at = NOON + IDLE_TIMEOUT - MINUTE
     (second,) = say(memory, SAILING[2])
-    clock.at = NOON + 2 * IDLE
+    clock.at = NOON + 2 * IDLE_TIMEOUT
     (third,) = say(memory, SAILING[0] + " It leaks.")
     assert first.box_id == second.box_id != third.box_id
 
 
 def test_a_full_box_takes_no_more(memory: Memory) -> None:
-    made = say(memory, *(f"Ann sails the old dinghy number {n} on the lake." for n in range(MOST + 5)))
-    assert sorted(sum(each.box_id == box for each in made) for box in {each.box_id for each in made}) == [5, MOST]
+    made = say(memory, *(f"Ann sails the old dinghy number {n} on the lake." for n in range(MAX_STATEMENTS + 5)))
+    assert sorted(sum(each.box_id == box for each in made) for box in {each.box_id for each in made}) == [
+        5,
+        MAX_STATEMENTS,
+    ]
 
 
 def test_a_sealed_box_is_a_file_that_lists_what_it_holds_and_is_never_searched(
@@ -93,7 +96,7 @@ def test_a_sealed_box_is_a_file_that_lists_what_it_holds_and_is_never_searched(
     made = say(memory, *SAILING)
     memory.read_waiting()
     assert boxes(memory) == []
-    clock.at = NOON + IDLE
+    clock.at = NOON + IDLE_TIMEOUT
     memory.read_waiting()
     (box,) = boxes(memory)
     path = memory.path_of(box.id) or ""
@@ -112,7 +115,7 @@ def test_a_topic_that_comes_back_within_a_week_goes_on_with_its_trace(memory: Me
     for day, texts in ((0, SAILING), (0, BREAD), (3, SAILING[:2]), (30, SAILING)):
         clock.at = NOON + timedelta(days=day)
         say(memory, *(f"{text} Day {day}." for text in texts), session=f"s{day}")
-        clock.at += IDLE
+        clock.at += IDLE_TIMEOUT
         memory.read_waiting()
     found = {(box.observed_at - NOON).days: box for box in boxes(memory) if "dinghi" in box.tags}
     assert found[0].trace_id == found[3].trace_id == found[0].id
@@ -123,22 +126,22 @@ def test_a_topic_that_comes_back_within_a_week_goes_on_with_its_trace(memory: Me
 
 def test_sealing_twice_seals_once(memory: Memory, clock: FixedClock) -> None:
     say(memory, *SAILING)
-    clock.at = NOON + IDLE
-    assert len(seal(memory._store, memory.scope, clock.now())) == len(SAILING)
+    clock.at = NOON + IDLE_TIMEOUT
+    assert len(seal_boxes(memory._store, memory.scope, clock.now())) == len(SAILING)
     assert len(boxes(memory)) == 1
-    assert seal(memory._store, memory.scope, clock.now()) == []
+    assert seal_boxes(memory._store, memory.scope, clock.now()) == []
 
 
 def test_containment_does_not_shrink_as_a_box_grows() -> None:
     topics = frozenset({"sail", "lake"})
-    assert contained(topics, frozenset({"sail"})) == 0.5
-    assert contained(topics, frozenset({"sail", "lake", *map(str, range(99))})) == 1
-    assert contained(frozenset(), topics) == 0
+    assert topic_overlap(topics, frozenset({"sail"})) == 0.5
+    assert topic_overlap(topics, frozenset({"sail", "lake", *map(str, range(99))})) == 1
+    assert topic_overlap(frozenset(), topics) == 0
 
 
 def test_who_is_named_again_and_again_has_a_page_with_every_statement(memory: Memory, clock: FixedClock) -> None:
     made = say(memory, *SAILING)
-    clock.at = NOON + IDLE
+    clock.at = NOON + IDLE_TIMEOUT
     memory.read_waiting()
     (page,) = (each for each in memory.list(limit=None) if each.kind == "entity")
     path = memory.path_of(page.id) or ""
@@ -149,7 +152,7 @@ def test_who_is_named_again_and_again_has_a_page_with_every_statement(memory: Me
 
 def test_a_person_writes_beside_what_is_generated_and_keeps_it(memory: Memory, clock: FixedClock) -> None:
     say(memory, *SAILING)
-    clock.at = NOON + IDLE
+    clock.at = NOON + IDLE_TIMEOUT
     memory.read_waiting()
     (page,) = (each for each in memory.list(limit=None) if each.kind == "entity")
     file = memory.root / (memory.path_of(page.id) or "")
@@ -157,7 +160,7 @@ def test_a_person_writes_beside_what_is_generated_and_keeps_it(memory: Memory, c
     memory.sync()
     assert memory.recall("who fears thunder").hits[0].text == "She is afraid of thunder."
     say(memory, *BREAD, session="t")
-    clock.at = NOON + 3 * IDLE
+    clock.at = NOON + 3 * IDLE_TIMEOUT
     memory.read_waiting()
     text = file.read_text(encoding="utf-8")
     assert "She is afraid of thunder." in text
@@ -167,7 +170,7 @@ def test_a_person_writes_beside_what_is_generated_and_keeps_it(memory: Memory, c
 
 def test_undo_takes_back_what_somebody_did_not_what_follows_by_itself(memory: Memory, clock: FixedClock) -> None:
     say(memory, *SAILING)
-    clock.at = NOON + IDLE
+    clock.at = NOON + IDLE_TIMEOUT
     memory.read_waiting()
     assert [each.verb for each in memory.journal()] == ["capture", "box", "entity"]
     memory.undo()

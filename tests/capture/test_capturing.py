@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import lamina
 from lamina import Atom, FixedClock, InvalidInput, Memory, Result, Status, passages_of
-from lamina.capture.pieces import Piece
+from lamina.capture.pieces import TextPiece
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -165,7 +165,7 @@ def test_the_name_of_a_file_tells_how_its_words_are_written(memory: Memory) -> N
 
 
 def test_pieces_are_kept_as_they_are_with_where_they_stood(memory: Memory) -> None:
-    pieces = [Piece("Milk.", context="Shopping", page="page 1"), Piece("Tea.", speaker="Ann", at=NOON - MINUTE)]
+    pieces = [TextPiece("Milk.", context="Shopping", page="page 1"), TextPiece("Tea.", speaker="Ann", at=NOON - MINUTE)]
     receipt = memory.capture(pieces, session_id="list")
     one, other = (outcome.atom for outcome in receipt.outcomes)
     assert dict(one.metadata) == {"page": "page 1", "heading": "Shopping"}
@@ -176,7 +176,7 @@ def test_pieces_are_kept_as_they_are_with_where_they_stood(memory: Memory) -> No
 
 def test_a_secret_in_a_heading_a_page_or_a_name_is_not_kept(memory: Memory) -> None:
     secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
-    piece = Piece("Milk.", f"Ann {secret}", None, f"Keys {secret}", f"page {secret}")
+    piece = TextPiece("Milk.", f"Ann {secret}", None, f"Keys {secret}", f"page {secret}")
     receipt = memory.capture([piece], session_id=f"list {secret}", source_id=f"file:{secret}.md")
     assert len(receipt.redacted) == 5
     assert secret not in repr(receipt)

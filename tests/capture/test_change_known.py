@@ -10,7 +10,7 @@ from changing import START, Days
 
 from lamina import Status
 from lamina.atom.atom import Atom, Evidence
-from lamina.capture.change.known import Known
+from lamina.capture.change.working_set import WorkingSet
 
 
 @pytest.fixture
@@ -27,37 +27,37 @@ def berth(days: Days) -> Atom:
     return found
 
 
-def known_of(days: Days) -> Known:
-    return Known(days.memory._store, days.memory.scope, days.clock.now())
+def known_of(days: Days) -> WorkingSet:
+    return WorkingSet(days.memory._store, days.memory.scope, days.clock.now())
 
 
 def test_a_sentence_holds_until_all_that_rests_on_it_has_ended(days: Days, berth: Atom) -> None:
     known, place = known_of(days), berth.evidence[0]
-    assert known.holds(place)
-    known.put(berth.with_(status=Status.SUPERSEDED))
-    assert not known.holds(place)
-    known.put(berth.with_(id="another", status=Status.ACTIVE))
-    assert known.holds(place)
+    assert known.is_sentence_current(place)
+    known.record_change(berth.with_(status=Status.SUPERSEDED))
+    assert not known.is_sentence_current(place)
+    known.record_change(berth.with_(id="another", status=Status.ACTIVE))
+    assert known.is_sentence_current(place)
 
 
 def test_what_is_laid_aside_and_over_holds_nothing(days: Days, berth: Atom) -> None:
     known = known_of(days)
-    known.put(berth.with_(status=Status.ARCHIVED))
-    assert known.holds(berth.evidence[0])
-    known.put(berth.with_(status=Status.ARCHIVED, valid_until=START))
-    assert not known.holds(berth.evidence[0])
+    known.record_change(berth.with_(status=Status.ARCHIVED))
+    assert known.is_sentence_current(berth.evidence[0])
+    known.record_change(berth.with_(status=Status.ARCHIVED, valid_until=START))
+    assert not known.is_sentence_current(berth.evidence[0])
 
 
 def test_a_sentence_nobody_made_anything_of_holds(days: Days, berth: Atom) -> None:
-    assert known_of(days).holds(Evidence(berth.evidence[0].segment, 7, 0, 5))
+    assert known_of(days).is_sentence_current(Evidence(berth.evidence[0].segment, 7, 0, 5))
 
 
 def test_what_an_atom_was_is_remembered_beside_what_it_shall_be(days: Days, berth: Atom) -> None:
     known = known_of(days)
     stored = known.get(berth.id)
     assert stored is not None
-    known.put(stored.with_(status=Status.SUPERSEDED))
-    known.put(stored.with_(id="made-here"))
+    known.record_change(stored.with_(status=Status.SUPERSEDED))
+    known.record_change(stored.with_(id="made-here"))
     assert known.changed[berth.id].status is Status.SUPERSEDED
-    assert known.before(berth.id) == berth
-    assert known.before(known.changed["made-here"].id) is None  # type: ignore[index]
+    assert known.stored_version(berth.id) == berth
+    assert known.stored_version(known.changed["made-here"].id) is None  # type: ignore[index]

@@ -12,7 +12,7 @@ import pytest
 import lamina
 from lamina import Atom, FixedClock, Memory, Origin, Result, Status
 from lamina.atom.relation import RelationName
-from lamina.capture.classify import DOUBTFUL
+from lamina.capture.classification import DOUBTFUL
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

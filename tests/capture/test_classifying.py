@@ -16,8 +16,8 @@ from lamina import FixedClock, InvalidInput, Memory, Origin, Outcome, Result, Sc
 from lamina.atom.identity import IdSource
 from lamina.capture.capture import remember
 from lamina.capture.draft import parse_draft
-from lamina.capture.write import Writer
-from lamina.store.base import Commit, Committed, Store
+from lamina.capture.statement_commit import Writer
+from lamina.store.base import Commit, CommitResult, Store
 from lamina.store.sqlite import SqliteStore
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
@@ -220,7 +220,7 @@ class Overtaken:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    def commit(self, commit: Commit) -> Committed:
+    def commit(self, commit: Commit) -> CommitResult:
         if self._quicker:
             self._quicker.pop()()
         return self._store.commit(commit)

@@ -13,9 +13,9 @@ import lamina
 from lamina import Atom, FixedClock, Memory, Origin, Result, Scope, Status
 from lamina.atom.atom import Evidence
 from lamina.atom.identity import AtomId
-from lamina.capture.current import BESIDE, LATELY
-from lamina.capture.write import verdicts_on
-from lamina.store.base import Change, Commit, Filter
+from lamina.capture.existing_statements import MAX_ON_SUBJECT, MAX_RECENT_ENDED
+from lamina.capture.statement_commit import classify_statements
+from lamina.store.base import AtomChange, AtomFilter, Commit
 from lamina.store.sqlite import SqliteStore
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -29,7 +29,7 @@ class Counting(SqliteStore):
 
     handed = 0
 
-    def read(self, wanted: Filter) -> list[Atom]:
+    def read(self, wanted: AtomFilter) -> list[Atom]:
         found = super().read(wanted)
         self.handed += len(found)
         return found
@@ -56,10 +56,10 @@ def handed_out(path: Path, known: list[Atom], said: Atom) -> int:
     path.mkdir()
     store = Counting(path, FixedClock(NOW))
     try:
-        changes = tuple(map(Change, known))
+        changes = tuple(map(AtomChange, known))
         store.commit(Commit(actor="t", origin=Origin.HUMAN, verb="t", reason="t", scope=LOCAL, changes=changes))
         store.handed = 0
-        verdicts_on([said], store, NOW)
+        classify_statements([said], store, NOW)
         return store.handed
     finally:
         store.close()
@@ -68,13 +68,13 @@ def handed_out(path: Path, known: list[Atom], said: Atom) -> int:
 @pytest.mark.parametrize("status", [Status.SUPERSEDED, Status.CONSTRAINED, Status.CHALLENGED, Status.ACTIVE])
 @pytest.mark.parametrize("from_words", [False, True])
 def test_a_claim_with_many_values_is_not_read_whole(tmp_path: Path, status: Status, from_words: bool) -> None:
-    count = BESIDE + 3 * LATELY
+    count = MAX_ON_SUBJECT + 3 * MAX_RECENT_ENDED
     known = values(status, 2 * count)
     rests = (Evidence(AtomId("z" * 26), 1, 0, 5),) if from_words else ()
     said = price(9 * count, attribute=known[0].attribute, evidence=rests)
     few, many = (handed_out(tmp_path / str(n), values(status, n), said) for n in (count, 2 * count))
     assert few == many
-    assert many <= (3 * BESIDE if from_words else 2 * LATELY)
+    assert many <= (3 * MAX_ON_SUBJECT if from_words else 2 * MAX_RECENT_ENDED)
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def costs(memory: Memory, n: int, **fields: Any) -> lamina.Receipt:
 @pytest.mark.parametrize("place", [2, 31])
 def test_a_value_that_comes_late_finds_its_place_among_many(memory: Memory, clock: FixedClock, place: int) -> None:
     known = []
-    for n in range(LATELY + 15):
+    for n in range(MAX_RECENT_ENDED + 15):
         clock.at = START + n * MINUTE
         known.append(costs(memory, n).atom.id)
     late = costs(memory, 999, observed_at=START + place * MINUTE + MINUTE / 2)
@@ -113,7 +113,7 @@ def test_what_was_taken_back_stays_away_behind_many_others(memory: Memory, clock
     first = next(outcome.atom for outcome in said(7, START).outcomes if outcome.result is Result.NEW)
     clock.at += MINUTE
     memory.forget(first.id, "nobody's business")
-    for n in range(LATELY + 5):
+    for n in range(MAX_RECENT_ENDED + 5):
         clock.at += MINUTE
         memory.remember(f"Ann's number: {n + 100}", subject="Ann", attribute=first.attribute, value=str(n + 100))
     again = said(7, START)

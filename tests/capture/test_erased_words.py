@@ -9,9 +9,9 @@ import pytest
 from desk import Desk
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
-from lamina.capture.conversation import Conversation, conversation
+from lamina.capture.conversation import Conversation, parse_conversation
 from lamina.capture.draft import parse_turns
-from lamina.capture.erased import erased_among, without_erased
+from lamina.capture.erased_text import find_erased_statements, remove_erased_sentences
 
 LOCAL = Scope("org:local")
 SENTENCE = "The code of the boathouse is kavodumbitarozk."
@@ -19,11 +19,13 @@ SENTENCE = "The code of the boathouse is kavodumbitarozk."
 
 def said(desk: Desk, *texts: str, hours: float = 0.0) -> Conversation:
     at = desk.clock.at + timedelta(hours=hours)
-    return conversation(parse_turns([{"speaker": "user", "content": text} for text in texts]), "call", None, at)
+    return parse_conversation(parse_turns([{"speaker": "user", "content": text} for text in texts]), "call", None, at)
 
 
 def heard(desk: Desk, words: Conversation, origin: Origin = Origin.HUMAN, scope: Scope = LOCAL) -> list[str]:
-    return [piece.text for piece in without_erased(words, origin, scope, desk.memory._store, desk.clock.at).pieces]
+    return [
+        piece.text for piece in remove_erased_sentences(words, origin, scope, desk.memory._store, desk.clock.at).pieces
+    ]
 
 
 @pytest.fixture
@@ -35,8 +37,8 @@ def erased(desk: Desk) -> Desk:
 
 def test_where_nothing_was_erased_words_come_in_as_they_are(desk: Desk) -> None:
     words = said(desk, SENTENCE)
-    assert without_erased(words, Origin.WEB, LOCAL, desk.memory._store, desk.clock.at) is words
-    assert erased_among([desk.remember(SENTENCE)], desk.memory._store) == {}
+    assert remove_erased_sentences(words, Origin.WEB, LOCAL, desk.memory._store, desk.clock.at) is words
+    assert find_erased_statements([desk.remember(SENTENCE)], desk.memory._store) == {}
 
 
 def test_what_was_said_before_the_erasure_comes_in_without_it(erased: Desk) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lamina.atom.passage import passages_of
-from lamina.capture.fence import without_recalled
+from lamina.capture.recalled_context import remove_recalled_context
 from lamina.clock import FixedClock
 from lamina.errors import InvalidInput
 from lamina.memory import Memory
@@ -54,40 +54,44 @@ ESCAPED = json.dumps(BLOCK)[1:-1]
     ],
 )
 def test_recalled_context_is_taken_out_however_a_host_writes_it(words: str, left: str) -> None:
-    assert without_recalled(words).text == left
-    assert without_recalled(words).taken
+    assert remove_recalled_context(words).text == left
+    assert remove_recalled_context(words).removed_blocks
 
 
 def test_a_block_that_was_cut_short_ends_where_our_lines_end() -> None:
     cut = BLOCK.removesuffix("\n</memories>")
-    assert without_recalled(f"{cut}\nI live in Porto.\n- [ ] buy milk").text == "I live in Porto.\n- [ ] buy milk"
-    assert "Ann" not in without_recalled(cut[:80]).text
+    assert (
+        remove_recalled_context(f"{cut}\nI live in Porto.\n- [ ] buy milk").text == "I live in Porto.\n- [ ] buy milk"
+    )
+    assert "Ann" not in remove_recalled_context(cut[:80]).text
 
 
 def test_words_between_a_block_cut_short_and_a_whole_one_are_kept() -> None:
     cut = BLOCK.removesuffix("\n</memories>")
-    assert without_recalled(f"{cut}\nI live in Porto.\n{BLOCK}\nBye.").text.strip() == "I live in Porto.\nBye."
+    assert remove_recalled_context(f"{cut}\nI live in Porto.\n{BLOCK}\nBye.").text.strip() == "I live in Porto.\nBye."
 
 
 def test_a_block_inside_another_goes_with_it() -> None:
-    assert without_recalled(f"Hi.\n<memories>\n## facts\n{HEAD} a\n{BLOCK}\n</memories>\nBye.").text == "Hi.\nBye."
+    assert (
+        remove_recalled_context(f"Hi.\n<memories>\n## facts\n{HEAD} a\n{BLOCK}\n</memories>\nBye.").text == "Hi.\nBye."
+    )
 
 
 def test_the_end_of_a_block_whose_beginning_is_gone_is_taken_out() -> None:
-    assert without_recalled(f"{HEAD} Ann\n- [app] user: x\n</memories>\nHi.").text == "Hi."
+    assert remove_recalled_context(f"{HEAD} Ann\n- [app] user: x\n</memories>\nHi.").text == "Hi."
 
 
 def test_whichever_end_of_a_block_is_gone_nothing_of_an_item_that_can_be_told_is_left() -> None:
     block = BLOCK.replace("Ann likes tea", "zq likes zq").replace("ship it", "zq")
     for at in range(1, len(block)):
-        head = without_recalled(f"I live in Porto.\n{block[:at]}").text
+        head = remove_recalled_context(f"I live in Porto.\n{block[:at]}").text
         assert head.startswith("I live in Porto.")
         assert "zq" not in head
-        tail = without_recalled(f"…{block[at:]}\nI live in Porto.").text
+        tail = remove_recalled_context(f"…{block[at:]}\nI live in Porto.").text
         assert tail.endswith("I live in Porto.")
         assert "zq" not in tail
         if "]" in block[at:].split("\n")[0]:  # the rest of an item's head is there
-            assert "zq" not in without_recalled(f"{block[at:]}\nI live in Porto.").text
+            assert "zq" not in remove_recalled_context(f"{block[at:]}\nI live in Porto.").text
 
 
 @pytest.mark.parametrize(
@@ -105,8 +109,8 @@ def test_whichever_end_of_a_block_is_gone_nothing_of_an_item_that_can_be_told_is
     ],
 )
 def test_who_only_writes_about_the_tag_is_heard(words: str) -> None:
-    assert without_recalled(words).text == words
-    assert not without_recalled(words).taken
+    assert remove_recalled_context(words).text == words
+    assert not remove_recalled_context(words).removed_blocks
 
 
 @pytest.mark.parametrize(
@@ -126,7 +130,7 @@ def test_who_only_writes_about_the_tag_is_heard(words: str) -> None:
     ],
 )
 def test_no_text_is_looked_at_for_long(words: str) -> None:
-    without_recalled(words)
+    remove_recalled_context(words)
 
 
 def test_a_receipt_tells_that_something_was_taken_out(tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from fake_states import FakeStateModel
 from lamina.bench import beam, locomo, longmemeval
-from lamina.bench.collection import Collection
-from lamina.capture.forget_requests import RequestKind, forget_requests
-from lamina.text.roles import is_assistant
-from lamina.text.sentences import sentences
+from lamina.bench.data_set import BenchCollection
+from lamina.capture.forget_requests import RequestKind, find_forget_requests
+from lamina.text.sentences import find_sentences
+from lamina.text.speaker_roles import is_assistant
 
 FOLDER = Path(os.environ.get("LAMINA_BENCH_DATA") or Path(__file__).parents[3] / "shared" / "data")
 
@@ -224,51 +224,51 @@ NOT_REQUESTS = [
 
 @pytest.mark.parametrize(("said", "about"), REQUESTS)
 def test_a_direct_order_is_recognised_with_its_topic(said: str, about: str) -> None:
-    found = forget_requests(said)
+    found = find_forget_requests(said)
     assert about.lower() in " ".join(forget_request.topic for forget_request in found).lower()
     assert {forget_request.kind for forget_request in found} == {RequestKind.FORGET}
 
 
 @pytest.mark.parametrize("said", NOT_REQUESTS)
 def test_turns_of_phrase_with_the_same_words_ask_for_nothing(said: str) -> None:
-    assert forget_requests(said) == []
+    assert find_forget_requests(said) == []
 
 
 @pytest.mark.parametrize(
     "said", ["Please don't save this.", "That stays between us.", "Off the record: I quit.", "Keep it to yourself."]
 )
 def test_a_direct_order_not_to_keep_something_is_recognised(said: str) -> None:
-    assert [request.kind for request in forget_requests(said)] == [RequestKind.KEEP_OUT]
+    assert [request.kind for request in find_forget_requests(said)] == [RequestKind.KEEP_OUT]
 
 
 def test_what_the_model_recognises_counts_too() -> None:
     text = "I took out a loan. Never bring the loan up, would you. It was 900 euros."
-    assert forget_requests(text) == []
+    assert find_forget_requests(text) == []
     states = [replace(each, forget=0.99 if each.start == 19 else 0.1) for each in FakeStateModel().read(text)]
-    (found,) = forget_requests(text, states)
+    (found,) = find_forget_requests(text, states)
     assert (text[found.start : found.end], found.topic) == ("Never bring the loan up, would you.", "loan")
 
 
 def test_a_request_without_a_topic_has_none() -> None:
-    (found,) = forget_requests("My bike is blue. Please delete that from your memory.")
+    (found,) = find_forget_requests("My bike is blue. Please delete that from your memory.")
     assert found.topic == ""
 
 
 def test_several_things_are_several_requests_and_what_is_excepted_is_spared() -> None:
-    assert [request.topic for request in forget_requests("Please forget my street, and also my door number.")] == [
+    assert [request.topic for request in find_forget_requests("Please forget my street, and also my door number.")] == [
         "street",
         "door number",
     ]
-    (found,) = forget_requests("Please forget everything about Philippa except her birthday.")
-    assert (found.topic, found.spared, found.is_all) == ("Philippa", "birthday", True)
+    (found,) = find_forget_requests("Please forget everything about Philippa except her birthday.")
+    assert (found.topic, found.exception_topic, found.is_everything) == ("Philippa", "birthday", True)
 
 
 def test_nobody_loses_everything_by_a_sentence() -> None:
-    assert forget_requests("Please forget everything you know about me.") == []
+    assert find_forget_requests("Please forget everything you know about me.") == []
 
 
 def test_a_request_in_code_is_none() -> None:
-    assert forget_requests("```\nPlease forget my garage code.\n```") == []
+    assert find_forget_requests("```\nPlease forget my garage code.\n```") == []
 
 
 @given(
@@ -276,11 +276,11 @@ def test_a_request_in_code_is_none() -> None:
 )
 def test_a_request_lies_within_its_turn_whatever_is_said(text: str, cue: str) -> None:
     said = f"{text}. Please {cue} {text}"
-    for request in forget_requests(said):
+    for request in find_forget_requests(said):
         assert 0 <= request.start < request.end <= len(said)
 
 
-def _asked_for(collections: list[Collection]) -> tuple[int, list[str]]:
+def _asked_for(collections: list[BenchCollection]) -> tuple[int, list[str]]:
     """How many sentences of people speak of forgetting, and those that are taken for requests."""
     told = {
         turn.text
@@ -290,8 +290,8 @@ def _asked_for(collections: list[Collection]) -> tuple[int, list[str]]:
         if not is_assistant(turn.role)
     }
     speaking = re.compile(r"\b(?:forg[eo]t|delet|eras|remov)", re.IGNORECASE)
-    about = sum(1 for text in told for start, end in sentences(text) if speaking.search(text[start:end]))
-    return about, [text[request.start : request.end] for text in sorted(told) for request in forget_requests(text)]
+    about = sum(1 for text in told for start, end in find_sentences(text) if speaking.search(text[start:end]))
+    return about, [text[request.start : request.end] for text in sorted(told) for request in find_forget_requests(text)]
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the public data sets are not here")

@@ -14,8 +14,8 @@ from lamina.atom.kinds import KINDS
 from lamina.atom.passage import passages_of
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
-from lamina.capture.gate import importance_of, is_echo, is_memory_talk, is_trivial
-from lamina.recall.pack import pack
+from lamina.capture.statement_filters import is_echo, is_memory_talk, is_trivial, score_importance
+from lamina.recall.context_packing import pack_context
 
 
 @pytest.mark.parametrize(
@@ -37,13 +37,13 @@ from lamina.recall.pack import pack
     ],
 )
 def test_importance_adds_up_from_what_the_text_says(text: str, kind: str, score: float) -> None:
-    assert importance_of(text, kind) == pytest.approx(score)
+    assert score_importance(text, kind) == pytest.approx(score)
 
 
 @settings(deadline=None)
 @given(st.text(max_size=400), st.sampled_from(sorted(KINDS)))
 def test_importance_stays_between_0_and_1(text: str, kind: str) -> None:
-    assert 0 <= importance_of(text, kind) <= 1
+    assert 0 <= score_importance(text, kind) <= 1
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def _context() -> str:
         kind="fact",
         content="Ann likes tea.",
     )
-    return pack([(atom, passages_of(atom)[0])], 200)
+    return pack_context([(atom, passages_of(atom)[0])], 200)
 
 
 def test_the_fence_of_recall_is_an_echo_whole_or_torn() -> None:

@@ -77,7 +77,7 @@ def test_the_model_reads_and_the_receipt_says_so(tmp_path: Path) -> None:
 def test_whatever_the_model_does_the_state_model_stands_in_and_the_receipt_tells_why(
     tmp_path: Path, broken: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lamina.models.patience.PAUSES", ())
+    monkeypatch.setattr("lamina.models.retry.RETRY_DELAYS", ())
     with scripted(broken) as server, opened(tmp_path, server.address) as memory:
         receipt = memory.capture(SAID, session_id="s")
         told = dict(receipt.stages)["statements"]
@@ -91,7 +91,7 @@ def test_whatever_the_model_does_the_state_model_stands_in_and_the_receipt_tells
 def test_a_server_that_is_not_there_costs_nothing_but_its_statements(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lamina.models.patience.PAUSES", ())
+    monkeypatch.setattr("lamina.models.retry.RETRY_DELAYS", ())
     with scripted(completion({"statements": []})) as server:
         address = server.address
     with opened(tmp_path, address) as memory:
@@ -131,7 +131,7 @@ def test_no_passage_is_read_twice_beside_a_background(tmp_path: Path) -> None:
 def test_a_session_that_another_program_reads_is_waited_for(tmp_path: Path) -> None:
     with scripted(completion({"statements": []})) as server, opened(tmp_path, server.address) as memory:
         other = SessionLease(memory._store.buffer, memory.scope, "s", SystemClock().now)
-        assert other.take()
+        assert other.acquire()
         freed = threading.Timer(0.2, other.release)
         freed.start()
         memory.capture(SAID, session_id="s")
@@ -186,8 +186,8 @@ def test_an_answer_cites_what_it_rests_on(tmp_path: Path) -> None:
     with scripted(completion(answer)) as server, opened(tmp_path, server.address, extractor="none") as memory:
         receipt = memory.capture(SAID, session_id="s")
         found = memory.answer("where does Ann live?")
-        assert (found.known, found.cited) == (True, (receipt.outcomes[0].atom.id,))
-        assert memory.answer("what is the capital of Mongolia?").known is False
+        assert (found.is_known, found.cited) == (True, (receipt.outcomes[0].atom.id,))
+        assert memory.answer("what is the capital of Mongolia?").is_known is False
         assert len(server.asked) == 1
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from lamina import Atom, Memory, Settings, Status
 from lamina.atom.atom import Evidence
-from lamina.capture.change.nomination import Line
-from lamina.capture.llm.nominator import CONTROLS, ChatNominator, candidate_pairs
-from lamina.capture.llm.prompts import MOST_PAIRS
+from lamina.capture.change.nomination import SentenceLine
+from lamina.capture.llm.nominator import CONTROL_PAIRS, ChatNominator, select_candidate_pairs
+from lamina.capture.llm.prompts import MAX_PAIRS
 from llm_server import Json, Scripted, completion, error, scripted
 
 pytest.importorskip("openai", reason="chat needs pip install 'lamina[llm]'")
@@ -65,7 +65,7 @@ def labels(atoms: list[Atom]) -> list[tuple[str, float]]:
 def test_a_nomination_is_a_likely_link_that_labels_and_ends_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lamina.equipment.Equipment._is_replaced", lambda self, old, new: False)
+    monkeypatch.setattr("lamina.model_registry.ModelRegistry._is_replaced", lambda self, old, new: False)
     atoms, how = told(tmp_path, completion(answered(1, pairs=1)))
     old, new = about("chess", atoms), about("judo", atoms)
     assert (old.status, new.status) == (Status.ACTIVE, Status.ACTIVE)
@@ -95,7 +95,7 @@ def test_a_model_that_fails_a_control_pair_is_not_believed(tmp_path: Path, contr
 def test_where_the_model_fails_the_words_are_kept_and_the_receipt_says_so(
     tmp_path: Path, broken: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lamina.models.patience.PAUSES", ())
+    monkeypatch.setattr("lamina.models.retry.RETRY_DELAYS", ())
     atoms, how = told(tmp_path, broken)
     assert sum(atom.is_segment for atom in atoms) == 2
     assert "fallback: changes were not compared: " in how
@@ -107,16 +107,16 @@ def test_nothing_is_asked_where_there_is_nothing_to_compare(tmp_path: Path) -> N
         assert len(server.asked) == 1
 
 
-def line(n: int, text: str, speaker: str = "Ann") -> Line:
-    return Line(Evidence(f"s{n}", 1, 0, len(text)), text, speaker, DAY)
+def line(n: int, text: str, speaker: str = "Ann") -> SentenceLine:
+    return SentenceLine(Evidence(f"s{n}", 1, 0, len(text)), text, speaker, DAY)
 
 
 def nominate(
-    answer: Json, earlier: list[Line], new: list[Line], agrees: Callable[[str, str], bool] | None = None
+    answer: Json, earlier: list[SentenceLine], new: list[SentenceLine], agrees: Callable[[str, str], bool] | None = None
 ) -> list[tuple[str, str, bool]]:
     with scripted(completion(answer)) as server:
         found = ChatNominator(server.chat(), agrees).nominate(earlier, new)
-    return [(change.old.segment, change.new.segment, change.is_sure) for change in found.changes]
+    return [(change.old_evidence.segment, change.new_evidence.segment, change.is_sure) for change in found.changes]
 
 
 def test_a_nomination_is_sure_where_the_state_model_agrees() -> None:
@@ -140,17 +140,17 @@ def test_candidate_pairs_are_few_of_one_owner_and_the_most_alike() -> None:
     near = line(1, "I live in Rome.")
     same = line(2, "I live in Oslo now!")
     other = line(3, "I live in Bonn.", "Bo")
-    assert candidate_pairs([near, same, other], [line(4, "I live in Oslo, now")]) == [
+    assert select_candidate_pairs([near, same, other], [line(4, "I live in Oslo, now")]) == [
         (near, line(4, "I live in Oslo, now"))
     ]
     named = line(5, "Bo lives in Kiel.")
-    assert (other, named) in candidate_pairs([other], [named])
+    assert (other, named) in select_candidate_pairs([other], [named])
     many = [line(n, f"I have {n} cats.") for n in range(10, 60)]
-    assert len(candidate_pairs(many, [line(5, "I have cats.")])) == MOST_PAIRS - len(CONTROLS)
-    pairs = candidate_pairs([line(1, "My bike is red."), near], [line(2, "I live in Oslo.")])
+    assert len(select_candidate_pairs(many, [line(5, "I have cats.")])) == MAX_PAIRS - len(CONTROL_PAIRS)
+    pairs = select_candidate_pairs([line(1, "My bike is red."), near], [line(2, "I live in Oslo.")])
     assert pairs[0][0] == near
     third = line(7, "She lives in Oslo.", "user")
-    assert candidate_pairs([line(6, "I live in Rome.", "user")], [third]) == []
+    assert select_candidate_pairs([line(6, "I live in Rome.", "user")], [third]) == []
 
 
 def test_lines_are_data_in_the_prompt_and_cannot_close_their_fence() -> None:

@@ -6,22 +6,22 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lamina.capture.found import Said
-from lamina.capture.llm.counts import Reason
-from lamina.capture.llm.quotes import Quoted
-from lamina.capture.llm.support import Passage, days_named, why_unsupported
+from lamina.capture.extraction import CapturedTurn
+from lamina.capture.llm.counts import DropReason
+from lamina.capture.llm.quote_support import QuotedPassage, find_named_days, find_unsupported_reason
+from lamina.capture.llm.quotes import QuoteFinder
 
 AT = datetime(2023, 5, 8, 13, tzinfo=UTC)
 
 
-def reason(text: str, content: str, *, quote: str = "", subject: str = "Ann", context: str = "") -> Reason | None:
-    said = Said("s", 1, text, "Ann", AT)
-    found = Quoted(text)
-    place, sentences = found.locate(quote or text), found.find(quote or text)
+def reason(text: str, content: str, *, quote: str = "", subject: str = "Ann", context: str = "") -> DropReason | None:
+    said = CapturedTurn("s", 1, text, "Ann", AT)
+    found = QuoteFinder(text)
+    place, sentences = found.find_quote(quote or text), found.find_sentences(quote or text)
     assert place is not None
     assert sentences is not None
-    passage = Passage(said, place, sentences, [text, context, "Ann", "Bob"])
-    return why_unsupported(content, subject, passage, is_speaker=subject == "Ann", days=days_named(said))
+    passage = QuotedPassage(said, place, sentences, [text, context, "Ann", "Bob"])
+    return find_unsupported_reason(content, subject, passage, is_speaker=subject == "Ann", days=find_named_days(said))
 
 
 @pytest.mark.parametrize(
@@ -49,67 +49,67 @@ def test_a_faithful_rewording_is_supported(text: str, content: str) -> None:
 @pytest.mark.parametrize(
     ("text", "content", "why"),
     [
-        ("I moved to Lisbon.", "Ann moved to Porto.", Reason.NAME),
-        ("I have two cats.", "Ann has 12 cats.", Reason.NAME),
-        ("I moved to Lisbon.", "Xavier moved to Lisbon.", Reason.OWNER),
-        ("I moved to Lisbon.", "Bob moved to Lisbon.", Reason.OWNER),
-        ("I moved to Lisbon.", "She moved to Lisbon with Bob.", Reason.OWNER),
-        ("I moved to Lisbon.", "You moved to Lisbon.", Reason.OWNER),
-        ("My sister lives in Porto.", "Ann lives in Porto.", Reason.OWNER),
-        ("My older sister lives in Porto.", "Ann lives in Porto.", Reason.OWNER),
-        ("Bob's brother lives in Porto.", "Bob lives in Porto.", Reason.OWNER),
-        ("She lives in Porto.", "Ann lives in Porto.", Reason.OWNER),
-        ("She lives in Porto.", "I live in Porto.", Reason.OWNER),
-        ("You live in Porto.", "Ann lives in Porto.", Reason.OWNER),
-        ("Bob lives in Porto.", "Ann lives in Porto.", Reason.OWNER),
-        ("I don't drink coffee.", "Ann drinks coffee.", Reason.TURNED),
-        ("I drink coffee.", "Ann does not drink coffee.", Reason.TURNED),
-        ("I never lived in Porto.", "Ann lived in Porto.", Reason.TURNED),
-        ("I might move to Porto.", "Ann moves to Porto.", Reason.TURNED),
-        ("I used to live in Porto.", "Ann lives in Porto.", Reason.TURNED),
-        ("I want to move to Porto.", "Ann moves to Porto.", Reason.TURNED),
-        ("I thought about learning Portuguese.", "Ann is learning Portuguese.", Reason.TURNED),
-        ("The Leeds office closes at six.", "Ann's office closes at six.", Reason.OWNER),
-        ("I stopped smoking.", "Ann smokes.", Reason.CONTENT),
-        ("I moved to Lisbon.", "Ann enjoys sunny weather.", Reason.CONTENT),
-        ("I moved to Lisbon.", "Ann.", Reason.CONTENT),
-        ("I moved to Lisbon.", " ", Reason.CONTENT),
-        ("I moved from Porto to Lisbon.", "Ann moved from Lisbon to Porto.", Reason.CONTENT),
-        ("Did I move to Lisbon?", "Ann moved to Lisbon.", Reason.QUESTION),
+        ("I moved to Lisbon.", "Ann moved to Porto.", DropReason.NAME),
+        ("I have two cats.", "Ann has 12 cats.", DropReason.NAME),
+        ("I moved to Lisbon.", "Xavier moved to Lisbon.", DropReason.OWNER),
+        ("I moved to Lisbon.", "Bob moved to Lisbon.", DropReason.OWNER),
+        ("I moved to Lisbon.", "She moved to Lisbon with Bob.", DropReason.OWNER),
+        ("I moved to Lisbon.", "You moved to Lisbon.", DropReason.OWNER),
+        ("My sister lives in Porto.", "Ann lives in Porto.", DropReason.OWNER),
+        ("My older sister lives in Porto.", "Ann lives in Porto.", DropReason.OWNER),
+        ("Bob's brother lives in Porto.", "Bob lives in Porto.", DropReason.OWNER),
+        ("She lives in Porto.", "Ann lives in Porto.", DropReason.OWNER),
+        ("She lives in Porto.", "I live in Porto.", DropReason.OWNER),
+        ("You live in Porto.", "Ann lives in Porto.", DropReason.OWNER),
+        ("Bob lives in Porto.", "Ann lives in Porto.", DropReason.OWNER),
+        ("I don't drink coffee.", "Ann drinks coffee.", DropReason.MEANING_REVERSED),
+        ("I drink coffee.", "Ann does not drink coffee.", DropReason.MEANING_REVERSED),
+        ("I never lived in Porto.", "Ann lived in Porto.", DropReason.MEANING_REVERSED),
+        ("I might move to Porto.", "Ann moves to Porto.", DropReason.MEANING_REVERSED),
+        ("I used to live in Porto.", "Ann lives in Porto.", DropReason.MEANING_REVERSED),
+        ("I want to move to Porto.", "Ann moves to Porto.", DropReason.MEANING_REVERSED),
+        ("I thought about learning Portuguese.", "Ann is learning Portuguese.", DropReason.MEANING_REVERSED),
+        ("The Leeds office closes at six.", "Ann's office closes at six.", DropReason.OWNER),
+        ("I stopped smoking.", "Ann smokes.", DropReason.CONTENT),
+        ("I moved to Lisbon.", "Ann enjoys sunny weather.", DropReason.CONTENT),
+        ("I moved to Lisbon.", "Ann.", DropReason.CONTENT),
+        ("I moved to Lisbon.", " ", DropReason.CONTENT),
+        ("I moved from Porto to Lisbon.", "Ann moved from Lisbon to Porto.", DropReason.CONTENT),
+        ("Did I move to Lisbon?", "Ann moved to Lisbon.", DropReason.QUESTION),
     ],
 )
-def test_what_the_words_do_not_say_is_refused_with_the_reason(text: str, content: str, why: Reason) -> None:
+def test_what_the_words_do_not_say_is_refused_with_the_reason(text: str, content: str, why: DropReason) -> None:
     assert reason(text, content) is why
 
 
 def test_a_condition_counts_for_the_whole_sentence() -> None:
     text = "If I get the job, I move to Porto."
-    assert reason(text, "Ann moves to Porto.", quote="I move to Porto") is Reason.TURNED
+    assert reason(text, "Ann moves to Porto.", quote="I move to Porto") is DropReason.MEANING_REVERSED
 
 
 def test_a_negation_counts_for_its_clause_only() -> None:
     text = "I'm not from here, I live in Porto."
     assert reason(text, "Ann lives in Porto.", quote="I live in Porto") is None
     text = "I don't think I live in Porto."
-    assert reason(text, "Ann lives in Porto.", quote="I live in Porto") is Reason.TURNED
+    assert reason(text, "Ann lives in Porto.", quote="I live in Porto") is DropReason.MEANING_REVERSED
 
 
 @pytest.mark.parametrize(
     ("text", "content", "subject", "why"),
     [
         ("Bob lives in Porto.", "Bob lives in Porto.", "Bob", None),
-        ("I live in Porto.", "Bob lives in Porto.", "Bob", Reason.OWNER),
-        ("I live in Porto.", "Ann lives in Porto.", "Bob", Reason.OWNER),
+        ("I live in Porto.", "Bob lives in Porto.", "Bob", DropReason.OWNER),
+        ("I live in Porto.", "Ann lives in Porto.", "Bob", DropReason.OWNER),
         ("The demo is on Friday.", "The demo is on Friday.", "demo", None),
-        ("The demo is on Friday.", "The demo is on Friday.", "Bob", Reason.OWNER),
+        ("The demo is on Friday.", "The demo is on Friday.", "Bob", DropReason.OWNER),
         ("My sister lives in Porto.", "Ann's sister lives in Porto.", "Ann's sister", None),
         ("My sister Eva lives in Porto.", "Ann's sister Eva lives in Porto.", "Eva", None),
-        ("My sister Eva lives in Porto.", "Ann lives in Porto.", "Eva", Reason.OWNER),
-        ("Rooms B has 14 seats.", "Room B has 14 seats.", "Xavier", Reason.NAME),
+        ("My sister Eva lives in Porto.", "Ann lives in Porto.", "Eva", DropReason.OWNER),
+        ("Rooms B has 14 seats.", "Room B has 14 seats.", "Xavier", DropReason.NAME),
     ],
 )
 def test_a_statement_about_another_needs_them_in_the_words(
-    text: str, content: str, subject: str, why: Reason | None
+    text: str, content: str, subject: str, why: DropReason | None
 ) -> None:
     assert reason(text, content, subject=subject) is why
 
@@ -118,4 +118,4 @@ def test_a_pronoun_may_be_replaced_by_what_the_context_names() -> None:
     context = "My sister Eva looked at flats in Porto."
     assert reason("She moved there.", "Eva moved to Porto.", subject="Eva", context=context) is None
     assert reason("I moved there.", "Ann moved to Porto.", context=context) is None
-    assert reason("I moved there.", "Eva moved to Porto.", context=context) is Reason.OWNER
+    assert reason("I moved there.", "Eva moved to Porto.", context=context) is DropReason.OWNER

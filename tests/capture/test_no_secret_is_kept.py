@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from lamina import Memory, Settings
-from lamina.testing.secrets import planted
+from lamina.testing.planted_secrets import plant_secrets
 
 SEED = 11
 
 
 def test_no_byte_of_a_secret_is_found_in_the_whole_vault(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    samples = list(planted(SEED, each=1))
+    samples = list(plant_secrets(SEED, per_format=1))
     settings = Settings(embedder="light", watch=False, background=False)
     with Memory(tmp_path / "vault", settings=settings) as memory:
         told = [{"speaker": "Ann", "content": f"Remember that this works: {sample.text}"} for sample in samples]

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.capture.pieces import TURN_LIMIT, Form, form_of, pieces_of
+from lamina.capture.pieces import TURN_LIMIT, TextFormat, detect_format, split_text
 
 DAY = date(2024, 5, 1)
 
 
 def turns(text: str, on: date | None = None) -> list[tuple[str | None, str]]:
-    return [(piece.speaker, piece.text) for piece in pieces_of(text, Form.CHAT, on)]
+    return [(piece.speaker, piece.text) for piece in split_text(text, TextFormat.CHAT, on)]
 
 
 def at(day: int, hour: int, minute: int, second: int = 0, month: int = 5) -> datetime:
@@ -42,8 +42,8 @@ def at(day: int, hour: int, minute: int, second: int = 0, month: int = 5) -> dat
     ],
 )
 def test_a_transcript_is_known_as_one(text: str) -> None:
-    assert form_of(text) is Form.CHAT
-    assert len({piece.speaker for piece in pieces_of(text, Form.CHAT)}) >= (1 if "only me" in text else 2)
+    assert detect_format(text) is TextFormat.CHAT
+    assert len({piece.speaker for piece in split_text(text, TextFormat.CHAT)}) >= (1 if "only me" in text else 2)
 
 
 @pytest.mark.parametrize(
@@ -70,14 +70,16 @@ def test_a_transcript_is_known_as_one(text: str) -> None:
     ],
 )
 def test_prose_with_colons_is_no_transcript(text: str) -> None:
-    assert form_of(text) is not Form.CHAT
+    assert detect_format(text) is not TextFormat.CHAT
 
 
 def test_labels_in_bold_do_not_make_a_note_a_transcript() -> None:
     text = "**Tea:** green\n\n**Coffee:** black\n\n**Tea:** white\n"
-    assert form_of(text, "drinks.md") is Form.MARKDOWN
-    assert form_of("**Ann** 2024-05-01 10:02\nhi\n\n**Bob** 2024-05-01 10:04\nhello", "talk.md") is Form.CHAT
-    assert form_of("## User\nhi\n\n## Assistant\nhello", "talk.md") is Form.CHAT
+    assert detect_format(text, "drinks.md") is TextFormat.MARKDOWN
+    assert (
+        detect_format("**Ann** 2024-05-01 10:02\nhi\n\n**Bob** 2024-05-01 10:04\nhello", "talk.md") is TextFormat.CHAT
+    )
+    assert detect_format("## User\nhi\n\n## Assistant\nhello", "talk.md") is TextFormat.CHAT
 
 
 def test_a_turn_is_everything_up_to_the_next() -> None:
@@ -109,18 +111,24 @@ def test_words_before_the_first_turn_are_kept() -> None:
 
 
 def test_what_the_chat_program_says_has_a_time_and_no_speaker() -> None:
-    first, *_ = pieces_of("1/5/24, 12:03 - You joined\n1/5/24, 12:04 - Ann: hi\n13/5/24, 12:05 - Bob: a", Form.CHAT)
+    first, *_ = split_text(
+        "1/5/24, 12:03 - You joined\n1/5/24, 12:04 - Ann: hi\n13/5/24, 12:05 - Bob: a", TextFormat.CHAT
+    )
     assert (first.speaker, first.text, first.at) == (None, "You joined", at(1, 12, 3))
 
 
 def test_a_time_with_its_day_is_a_field() -> None:
     text = "[2024-05-01 09:05] Ann: hi\n[2024-05-02T10:00:30Z] Bob: hello\n"
-    assert [piece.at for piece in pieces_of(text, Form.CHAT)] == [at(1, 9, 5), at(2, 10, 0, 30)]
+    assert [piece.at for piece in split_text(text, TextFormat.CHAT)] == [at(1, 9, 5), at(2, 10, 0, 30)]
 
 
 def test_a_time_without_a_day_is_counted_from_the_day_given() -> None:
     text = "22:50 Ann: hi\n23:50 Bob: hm\n00:10 Ann: late"
-    assert [piece.at for piece in pieces_of(text, Form.CHAT, DAY)] == [at(1, 22, 50), at(1, 23, 50), at(2, 0, 10)]
+    assert [piece.at for piece in split_text(text, TextFormat.CHAT, DAY)] == [
+        at(1, 22, 50),
+        at(1, 23, 50),
+        at(2, 0, 10),
+    ]
 
 
 def test_a_time_without_any_day_stays_with_the_words() -> None:
@@ -141,7 +149,7 @@ def test_a_time_without_any_day_stays_with_the_words() -> None:
 )
 def test_whether_day_or_month_comes_first_is_told_by_all_of_them(stamps: list[str], moments: list[datetime]) -> None:
     text = "\n".join(f"{stamp} - Ann: words" for stamp in stamps)
-    assert [piece.at for piece in pieces_of(text, Form.CHAT)] == moments
+    assert [piece.at for piece in split_text(text, TextFormat.CHAT)] == moments
 
 
 def test_a_day_that_does_not_exist_stays_with_the_words() -> None:
@@ -150,7 +158,7 @@ def test_a_day_that_does_not_exist_stays_with_the_words() -> None:
 
 def test_a_turn_that_no_segment_could_hold_is_cut_and_keeps_its_speaker() -> None:
     text = "Ann: " + "A sentence about tea. " * 2_000 + "\nBob: hm\nAnn: yes"
-    found = pieces_of(text, Form.CHAT)
+    found = split_text(text, TextFormat.CHAT)
     assert [piece.speaker for piece in found][-3:] == ["Ann", "Bob", "Ann"]
     assert all(len(piece.text) <= TURN_LIMIT for piece in found)
     assert "".join(piece.text for piece in found[:-2]).split() == ("A sentence about tea. " * 2_000).split()
@@ -167,6 +175,6 @@ TURNS = st.lists(st.tuples(st.sampled_from(["Ann", "Bob Lee", "José", "小明"]
 @given(TURNS)
 def test_turns_written_down_come_back(said: list[tuple[str, str]]) -> None:
     text = "\n".join(f"[2024-05-01 10:{n:02}] {who}: {words}" for n, (who, words) in enumerate(said))
-    found = pieces_of(text, form_of(text))
+    found = split_text(text, detect_format(text))
     assert [(piece.speaker, piece.text.split()) for piece in found] == [(who, words.split()) for who, words in said]
     assert [piece.at for piece in found] == [at(1, 10, n) for n in range(len(said))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lamina.capture.pieces import PARAGRAPH_LIMIT, Form, pieces_of
+from lamina.capture.pieces import PARAGRAPH_LIMIT, TextFormat, split_text
 
 PYTHON = '''"""A module."""
 
@@ -102,14 +102,14 @@ SQL = "create table a (x int);\n\nCREATE OR REPLACE FUNCTION f() returns int as 
     ],
 )
 def test_a_definition_is_a_piece_with_the_comments_above_it(text: str, firsts: list[str]) -> None:
-    found = [piece.text for piece in pieces_of(text, Form.CODE)]
+    found = [piece.text for piece in split_text(text, TextFormat.CODE)]
     assert len(found) == len(firsts)
     assert all(piece.startswith(first) for piece, first in zip(found, firsts, strict=True))
 
 
 def test_a_long_class_is_cut_at_its_methods_which_know_their_class() -> None:
     body = "".join(f"    def m{n}(self):\n" + f"        x = {n}\n" * 60 + "\n" for n in range(10))
-    first, *methods = pieces_of(f"class Store(Base):\n    kept = 1\n\n{body}", Form.CODE)
+    first, *methods = split_text(f"class Store(Base):\n    kept = 1\n\n{body}", TextFormat.CODE)
     assert first.text == "class Store(Base):\n    kept = 1"
     assert [piece.text.split("(")[0].strip() for piece in methods] == [f"def m{n}" for n in range(10)]
     assert {piece.context for piece in methods} == {"class Store(Base)"}
@@ -117,7 +117,7 @@ def test_a_long_class_is_cut_at_its_methods_which_know_their_class() -> None:
 
 def test_no_piece_is_above_the_limit_and_no_line_is_cut() -> None:
     lines = [f"value_{n} = {n}" if n % 40 else "" for n in range(2_000)]
-    found = [piece.text for piece in pieces_of("\n".join(lines), Form.CODE)]
+    found = [piece.text for piece in split_text("\n".join(lines), TextFormat.CODE)]
     assert all(len(text) <= PARAGRAPH_LIMIT for text in found)
     assert [line for text in found for line in text.split("\n") if line] == [line for line in lines if line]
     assert all(text.startswith("value_") and int(text[6 : text.index(" ")]) % 40 == 1 for text in found)
@@ -125,7 +125,7 @@ def test_no_piece_is_above_the_limit_and_no_line_is_cut() -> None:
 
 def test_fences_in_pasted_code_part_words_from_code() -> None:
     text = "Look at this.\n\n```\ndef f():\n    return 1\n\ndef g():\n    return 2\n```\n\nNice."
-    assert [piece.text for piece in pieces_of(text, Form.CODE)] == [
+    assert [piece.text for piece in split_text(text, TextFormat.CODE)] == [
         "Look at this.",
         "```",
         "def f():\n    return 1",

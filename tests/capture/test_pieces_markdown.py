@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lamina.capture.pieces import PARAGRAPH_LIMIT, TURN_LIMIT, Form, pieces_of
+from lamina.capture.pieces import PARAGRAPH_LIMIT, TURN_LIMIT, TextFormat, split_text
 
 
 def cut(text: str) -> list[tuple[str, str]]:
-    return [(piece.text, piece.context) for piece in pieces_of(text, Form.MARKDOWN)]
+    return [(piece.text, piece.context) for piece in split_text(text, TextFormat.MARKDOWN)]
 
 
 def test_a_heading_stays_with_its_first_paragraph_and_is_context_for_the_rest() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.capture.pieces import PARAGRAPH_LIMIT, Form, form_of, paragraphs, pieces_of
+from lamina.capture.pieces import PARAGRAPH_LIMIT, TextFormat, detect_format, split_paragraphs, split_text
 
 HOSTILE = st.lists(
     st.sampled_from(
@@ -45,7 +45,7 @@ HOSTILE = st.lists(
     ),
     max_size=60,
 ).map("".join)
-FORMS = [Form.MARKDOWN, Form.CODE, Form.PLAIN]
+FORMS = [TextFormat.MARKDOWN, TextFormat.CODE, TextFormat.PLAIN]
 
 
 def letters(text: str) -> str:
@@ -53,18 +53,18 @@ def letters(text: str) -> str:
 
 
 def test_paragraphs_are_cut_at_blank_lines() -> None:
-    assert [piece.text for piece in paragraphs("One,\ntwo.\n\n \t\n\n  Three.\n")] == ["One,\ntwo.", "  Three."]
+    assert [piece.text for piece in split_paragraphs("One,\ntwo.\n\n \t\n\n  Three.\n")] == ["One,\ntwo.", "  Three."]
 
 
 def test_a_text_without_words_has_no_pieces() -> None:
-    for form in Form:
-        assert pieces_of("", form) == []
-        assert pieces_of(" \n\t\n\n ", form) == []
+    for form in TextFormat:
+        assert split_text("", form) == []
+        assert split_text(" \n\t\n\n ", form) == []
 
 
 @pytest.mark.parametrize("sentence", ["Tea is better than coffee. ", "お茶はコーヒーより美味しい。", "क्या यह ठीक है? "])
 def test_a_long_paragraph_is_cut_where_a_sentence_ends(sentence: str) -> None:
-    found = [piece.text for piece in paragraphs(sentence * 1_000)]
+    found = [piece.text for piece in split_paragraphs(sentence * 1_000)]
     assert len(found) > 1
     assert all(len(text) <= PARAGRAPH_LIMIT for text in found)
     assert all(text.strip().endswith(sentence.strip()) and text.strip().startswith(sentence[0]) for text in found)
@@ -73,59 +73,65 @@ def test_a_long_paragraph_is_cut_where_a_sentence_ends(sentence: str) -> None:
 
 def test_a_long_list_of_lines_is_cut_between_lines() -> None:
     lines = [f"{n} some words without any stop" for n in range(1_000)]
-    assert [line for piece in paragraphs("\n".join(lines)) for line in piece.text.split("\n")] == lines
+    assert [line for piece in split_paragraphs("\n".join(lines)) for line in piece.text.split("\n")] == lines
 
 
 def test_a_wall_of_words_is_cut_at_a_space_and_a_wall_of_letters_anywhere() -> None:
     words = ["word"] * 3_000
-    assert [word for piece in paragraphs(" ".join(words)) for word in piece.text.split()] == words
-    assert "".join(piece.text for piece in paragraphs("x" * 9_001)) == "x" * 9_001
+    assert [word for piece in split_paragraphs(" ".join(words)) for word in piece.text.split()] == words
+    assert "".join(piece.text for piece in split_paragraphs("x" * 9_001)) == "x" * 9_001
 
 
 @pytest.mark.parametrize("cluster", ["e\u0301", "👩\u200d🚀", "👍🏽"])
 def test_no_cut_parts_a_letter_from_its_marks(cluster: str) -> None:
-    found = [piece.text for piece in paragraphs("a" + cluster * 5_000)]
+    found = [piece.text for piece in split_paragraphs("a" + cluster * 5_000)]
     assert all(text.startswith(("a", cluster)) and text.endswith(cluster) for text in found)
 
 
 @given(st.one_of(st.text(), HOSTILE), st.sampled_from(FORMS))
-def test_no_word_is_lost_or_told_twice(text: str, form: Form) -> None:
-    assert letters("".join(piece.text for piece in pieces_of(text, form))) == letters(text)
+def test_no_word_is_lost_or_told_twice(text: str, form: TextFormat) -> None:
+    assert letters("".join(piece.text for piece in split_text(text, form))) == letters(text)
 
 
-@given(st.one_of(st.text(), HOSTILE), st.sampled_from(list(Form)))
-def test_every_piece_stands_in_the_text_and_has_words(text: str, form: Form) -> None:
-    for piece in pieces_of(text, form):
+@given(st.one_of(st.text(), HOSTILE), st.sampled_from(list(TextFormat)))
+def test_every_piece_stands_in_the_text_and_has_words(text: str, form: TextFormat) -> None:
+    for piece in split_text(text, form):
         assert piece.text.strip()
-        assert form is Form.CHAT or piece.text in text
+        assert form is TextFormat.CHAT or piece.text in text
 
 
 @given(st.one_of(st.text(), HOSTILE))
 def test_every_text_has_a_form(text: str) -> None:
-    assert form_of(text) in Form
+    assert detect_format(text) in TextFormat
 
 
 @pytest.mark.parametrize(
     ("name", "form"),
-    [("a.py", Form.CODE), ("a.TS", Form.CODE), ("a.md", Form.MARKDOWN), ("a.txt", Form.PLAIN), (None, Form.PLAIN)],
+    [
+        ("a.py", TextFormat.CODE),
+        ("a.TS", TextFormat.CODE),
+        ("a.md", TextFormat.MARKDOWN),
+        ("a.txt", TextFormat.PLAIN),
+        (None, TextFormat.PLAIN),
+    ],
 )
-def test_the_name_of_a_file_tells_its_form(name: str | None, form: Form) -> None:
-    assert form_of("Nothing to be seen here.", name) is form
+def test_the_name_of_a_file_tells_its_form(name: str | None, form: TextFormat) -> None:
+    assert detect_format("Nothing to be seen here.", name) is form
 
 
 @pytest.mark.parametrize(
     ("text", "form"),
     [
-        ("# Title\n\nSome words.", Form.MARKDOWN),
-        ("Run this:\n\n```\nmake\n```\n", Form.MARKDOWN),
-        ("import os\n\n# where we are\ndef here():\n    return os.getcwd()\n", Form.CODE),
-        ("func main() {\n\tfmt.Println(1)\n}\n", Form.CODE),
-        ("The class of 2020 met again; it was a joy.\n\nAnn", Form.PLAIN),
-        ("I prefer tea. My team uses Python.", Form.PLAIN),
+        ("# Title\n\nSome words.", TextFormat.MARKDOWN),
+        ("Run this:\n\n```\nmake\n```\n", TextFormat.MARKDOWN),
+        ("import os\n\n# where we are\ndef here():\n    return os.getcwd()\n", TextFormat.CODE),
+        ("func main() {\n\tfmt.Println(1)\n}\n", TextFormat.CODE),
+        ("The class of 2020 met again; it was a joy.\n\nAnn", TextFormat.PLAIN),
+        ("I prefer tea. My team uses Python.", TextFormat.PLAIN),
     ],
 )
-def test_words_alone_tell_their_form(text: str, form: Form) -> None:
-    assert form_of(text) is form
+def test_words_alone_tell_their_form(text: str, form: TextFormat) -> None:
+    assert detect_format(text) is form
 
 
 @pytest.mark.parametrize(
@@ -134,4 +140,4 @@ def test_words_alone_tell_their_form(text: str, form: Form) -> None:
 def test_a_large_monotonous_text_keeps_every_word(piece: str) -> None:
     text = piece * (300_000 // len(piece))
     for form in FORMS:
-        assert letters("".join(each.text for each in pieces_of(text, form))) == letters(text)
+        assert letters("".join(each.text for each in split_text(text, form))) == letters(text)

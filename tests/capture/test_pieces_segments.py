@@ -14,11 +14,13 @@ from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.passage import passages_of
 from lamina.atom.scope import parse_scope
 from lamina.atom.trust import Origin
-from lamina.capture.pieces import Form, Piece, form_of, pieces_of
-from lamina.capture.segment import Place, extend
+from lamina.capture.pieces import TextFormat, TextPiece, detect_format, split_text
+from lamina.capture.segment import SegmentTarget, extend_segments
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
-PLACE = Place(parse_scope("org:local"), "doc", None, Origin.DOCUMENT, None, (), NOON, 12_000, timedelta(minutes=30))
+PLACE = SegmentTarget(
+    parse_scope("org:local"), "doc", None, Origin.DOCUMENT, None, (), NOON, 12_000, timedelta(minutes=30)
+)
 PARTS = [
     "# A\n",
     "## B\n\n",
@@ -51,29 +53,31 @@ def ids() -> Iterator[AtomId]:
         yield source.new(NOON)
 
 
-def segments(pieces: Sequence[Piece], open_segment: Atom | None = None) -> list[Atom]:
-    return extend(pieces, PLACE, open_segment, 1 if open_segment else 0, ids())
+def segments(pieces: Sequence[TextPiece], open_segment: Atom | None = None) -> list[Atom]:
+    return extend_segments(pieces, PLACE, open_segment, 1 if open_segment else 0, ids())
 
 
-@given(st.one_of(st.text(), st.lists(st.sampled_from(PARTS), max_size=30).map("".join)), st.sampled_from(list(Form)))
-def test_every_piece_comes_back_from_its_segment_word_for_word(text: str, form: Form) -> None:
+@given(
+    st.one_of(st.text(), st.lists(st.sampled_from(PARTS), max_size=30).map("".join)), st.sampled_from(list(TextFormat))
+)
+def test_every_piece_comes_back_from_its_segment_word_for_word(text: str, form: TextFormat) -> None:
     text = text.replace("\r", "\n")
-    pieces = pieces_of(text, form)
+    pieces = split_text(text, form)
     found = [passage for segment in segments(pieces) for passage in passages_of(segment)]
     assert [passage.text for passage in found] == [piece.text for piece in pieces]
 
 
 def test_a_page_is_a_segment_of_its_own() -> None:
-    one, two = segments([Piece("a", page="page 1"), Piece("b", page="page 1"), Piece("c", page="page 2")])
+    one, two = segments([TextPiece("a", page="page 1"), TextPiece("b", page="page 1"), TextPiece("c", page="page 2")])
     assert [passage.text for passage in passages_of(one)] == ["a", "b"]
     assert (one.metadata, two.metadata) == ({"page": "page 1"}, {"page": "page 2"})
-    (grown,) = segments([Piece("d", page="page 2")], two)
+    (grown,) = segments([TextPiece("d", page="page 2")], two)
     assert (grown.id, [passage.text for passage in passages_of(grown)]) == (two.id, ["c", "d"])
 
 
 def test_a_segment_that_begins_below_a_heading_says_so() -> None:
     text = "# Tea\n\n" + "\n\n".join(f"Paragraph {n} about tea. {'x' * 900}" for n in range(30))
-    first, *later = segments(pieces_of(text, form_of(text, "tea.md")))
+    first, *later = segments(split_text(text, detect_format(text, "tea.md")))
     assert first.metadata == {}
     assert later
     assert all(segment.metadata == {"heading": "Tea"} for segment in later)

@@ -12,13 +12,13 @@ import pytest
 import lamina
 from fake_states import FakeStateModel
 from lamina import FixedClock, Memory, Result, Settings, Status
-from lamina.atom.pair import LIKELY_CHANGE
+from lamina.atom.pair import LIKELY_CHANGE_CONFIDENCE
 from lamina.atom.scope import Scope
-from lamina.capture.found import Finding, Said
-from lamina.capture.reading import Pace, Reader, Rhythm
+from lamina.capture.extraction import CapturedTurn, ExtractedStatement
+from lamina.capture.extraction_queue import ReadPolicy, ReadSchedule, StatementReader
 from lamina.capture.state_extractor import StateExtractor
 from lamina.states.state_reader import StateReader
-from lamina.store.buffer import Queue
+from lamina.store.buffer import SessionBacklog
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -62,11 +62,13 @@ def test_with_a_background_the_words_are_there_at_once_and_the_statements_follow
         own = StateExtractor(StateReader(FakeStateModel())).extract
 
         class Told(StateExtractor):
-            def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
+            def extract(
+                self, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = ()
+            ) -> list[ExtractedStatement]:
                 read.set()
                 return own(turns, before)
 
-        memory._equipment.__dict__["reader"] = Reader(Told(StateReader(FakeStateModel())))
+        memory._model_registry.__dict__["reader"] = StatementReader(Told(StateReader(FakeStateModel())))
         receipt = memory.capture([turn("My dentist is Dr Reyes.")], session_id="s1")
         assert [outcome.result for outcome in receipt.outcomes] == [Result.KEPT]
         assert dict(receipt.stages)["statements"] == "queued for extraction"
@@ -173,10 +175,12 @@ def test_nearly_the_same_words_are_one_statement_with_more_evidence(memory: Memo
 
 def test_an_extractor_that_stumbles_costs_its_statements_and_no_word(memory: Memory) -> None:
     class Stumbles(StateExtractor):
-        def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
+        def extract(
+            self, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = ()
+        ) -> list[ExtractedStatement]:
             raise RecursionError("too deep")
 
-    memory._equipment.__dict__["reader"] = Reader(Stumbles(StateReader(FakeStateModel())))
+    memory._model_registry.__dict__["reader"] = StatementReader(Stumbles(StateReader(FakeStateModel())))
     receipt = memory.capture([turn("My dentist is Dr Reyes. Remember that tea is ready.")], session_id="s1")
     assert dict(receipt.stages)["statements"] == "read by no extractor, because state model failed: RecursionError"
     assert [outcome.result for outcome in receipt.outcomes] == [Result.KEPT, Result.NEW]
@@ -203,26 +207,28 @@ def test_what_recall_showed_and_somebody_repeats_is_no_news(memory: Memory) -> N
     assert memory.confirmations(fact.id) == 0
 
 
-def queue(length: int = 1, age: int = 0, *, urgent: bool = False) -> Queue:
-    return Queue(LOCAL, "s", length, NOON - age * MINUTE, urgent)
+def queue(length: int = 1, age: int = 0, *, urgent: bool = False) -> SessionBacklog:
+    return SessionBacklog(LOCAL, "s", length, NOON - age * MINUTE, urgent)
 
 
 @pytest.mark.parametrize(
     ("rhythm", "queue", "taken", "due"),
     [
-        (Rhythm.SMART, queue(), 20, False),
-        (Rhythm.SMART, queue(), 19, True),
-        (Rhythm.SMART, queue(5), 20, True),
-        (Rhythm.SMART, queue(age=15), 20, True),
-        (Rhythm.SMART, queue(urgent=True), 20, True),
-        (Rhythm.EVERY_N, queue(4, 99, urgent=True), 0, False),
-        (Rhythm.EVERY_N, queue(5), 20, True),
-        (Rhythm.TIME_BASED, queue(99, 14, urgent=True), 0, False),
-        (Rhythm.TIME_BASED, queue(1, 15), 20, True),
+        (ReadSchedule.SMART, queue(), 20, False),
+        (ReadSchedule.SMART, queue(), 19, True),
+        (ReadSchedule.SMART, queue(5), 20, True),
+        (ReadSchedule.SMART, queue(age=15), 20, True),
+        (ReadSchedule.SMART, queue(urgent=True), 20, True),
+        (ReadSchedule.EVERY_N, queue(4, 99, urgent=True), 0, False),
+        (ReadSchedule.EVERY_N, queue(5), 20, True),
+        (ReadSchedule.TIME_BASED, queue(99, 14, urgent=True), 0, False),
+        (ReadSchedule.TIME_BASED, queue(1, 15), 20, True),
     ],
 )
-def test_passages_are_read_when_their_time_has_come(rhythm: Rhythm, queue: Queue, taken: int, due: bool) -> None:
-    assert Pace(rhythm).is_due(queue, taken, NOON) is due
+def test_passages_are_read_when_their_time_has_come(
+    rhythm: ReadSchedule, queue: SessionBacklog, taken: int, due: bool
+) -> None:
+    assert ReadPolicy(rhythm).is_due(queue, taken, NOON) is due
 
 
 def test_a_likely_replacement_labels_the_earlier_statement_and_leaves_both(memory: Memory, clock: FixedClock) -> None:
@@ -233,7 +239,7 @@ def test_a_likely_replacement_labels_the_earlier_statement_and_leaves_both(memor
     old, new = sorted((each for each in memory.list(limit=None) if each.evidence), key=lambda each: each.observed_at)
     assert (old.status, new.status) == (Status.ACTIVE, Status.ACTIVE)
     assert [(relation.name, relation.target, relation.confidence) for relation in new.relations] == [
-        ("contradicts", old.id, LIKELY_CHANGE)
+        ("contradicts", old.id, LIKELY_CHANGE_CONFIDENCE)
     ]
     first, second = memory.recall("Where do I live?").hits[:2]
     assert ("Lisbon" in first.text, second.marks) == (True, ("possibly outdated",))

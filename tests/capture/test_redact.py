@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.capture.redact import Redacted, redact
-from lamina.testing.secrets import Planted, benign, format_names, planted
+from lamina.capture.redact import RedactedText, redact
+from lamina.testing.planted_secrets import PlantedSecret, benign_lines, format_names, plant_secrets
 
 SEED = 20_261_114
 EACH = 6
 
 
-def gone(each: Planted) -> bool:
+def gone(each: PlantedSecret) -> bool:
     """Whether neither the secret nor its last two thirds in pieces of eight are left."""
     left = redact(each.text).text
     tail = each.secret[len(each.secret) // 3 :] if len(each.secret) >= 12 else each.secret
@@ -29,7 +29,7 @@ def test_at_least_forty_formats_are_known() -> None:
 def test_ninety_five_of_a_hundred_secrets_of_every_format_are_taken_out() -> None:
     found: Counter[str] = Counter()
     missed: list[str] = []
-    for each in planted(SEED, EACH):
+    for each in plant_secrets(SEED, EACH):
         found[each.name] += gone(each)
         if not gone(each):
             missed.append(f"{each.name}: {each.text}")
@@ -38,20 +38,20 @@ def test_ninety_five_of_a_hundred_secrets_of_every_format_are_taken_out() -> Non
 
 
 def test_technical_lines_without_a_secret_stay_as_they_are() -> None:
-    touched = [line for line in benign(SEED, 1500) if redact(line).found]
+    touched = [line for line in benign_lines(SEED, 1500) if redact(line).secrets]
     assert len(touched) <= 7, touched
 
 
 def test_the_same_seed_plants_the_same_secrets() -> None:
-    assert list(planted(7, 1)) == list(planted(7, 1))
-    assert list(planted(7, 1)) != list(planted(8, 1))
-    assert list(benign(7, 100)) == list(benign(7, 100))
+    assert list(plant_secrets(7, 1)) == list(plant_secrets(7, 1))
+    assert list(plant_secrets(7, 1)) != list(plant_secrets(8, 1))
+    assert list(benign_lines(7, 100)) == list(benign_lines(7, 100))
 
 
 def test_a_mark_says_what_was_there_and_nothing_more() -> None:
     done = redact("The key is AKIAQ2W3E4R5T6Y7U2I3 and the password is Tr0ub4dor&3, Ann.")
     assert done.text == "The key is [redacted: aws access key id] and the password is [redacted: password], Ann."
-    assert [done.text[each.start : each.end] for each in done.found] == [
+    assert [done.text[each.start : each.end] for each in done.secrets] == [
         "[redacted: aws access key id]",
         "[redacted: password]",
     ]
@@ -68,7 +68,7 @@ def test_a_receipt_counts_secrets_of_one_sort() -> None:
 
 def test_a_text_without_secrets_is_the_same_object() -> None:
     text = "I moved to Lisbon last spring, and Ann visits every other weekend."
-    assert redact(text) == Redacted(text)
+    assert redact(text) == RedactedText(text)
     assert redact(text).text is text
 
 
@@ -116,8 +116,8 @@ def test_a_checksum_that_holds_outweighs_the_look_of_a_placeholder() -> None:
     from lamina.capture.redact.checks import base62_crc32
 
     body = "x" * 30
-    assert redact(f"npm_{body}{base62_crc32(body)}").found
-    assert not redact(f"npm_{'x' * 36}").found
+    assert redact(f"npm_{body}{base62_crc32(body)}").secrets
+    assert not redact(f"npm_{'x' * 36}").secrets
 
 
 def test_documented_placeholders_stay() -> None:
@@ -150,7 +150,7 @@ PIECES = st.lists(
 def test_marks_lie_where_the_spans_say_and_all_else_is_kept(text: str) -> None:
     done = redact(text, personal=True)
     kept, at = [], 0
-    for each in done.found:
+    for each in done.secrets:
         assert done.text[each.start : each.end] == f"[redacted: {each.name}]"
         kept.append(done.text[at : each.start])
         at = each.end

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.capture.signals import SCANNED, SLICE, compile_patterns, sounds_important
+from lamina.capture.urgency_patterns import SCANNED_CHARS, SLICE_CHARS, compile_patterns, sounds_important
 from lamina.errors import InvalidInput
 
 
@@ -48,8 +48,8 @@ def test_other_turns_do_not(text: str) -> None:
 
 
 def test_a_turn_is_read_up_to_four_thousand_characters() -> None:
-    assert sounds_important("x " * (SCANNED // 2 - 10) + "I prefer tea")
-    assert not sounds_important("x " * SCANNED + "I prefer tea")
+    assert sounds_important("x " * (SCANNED_CHARS // 2 - 10) + "I prefer tea")
+    assert not sounds_important("x " * SCANNED_CHARS + "I prefer tea")
 
 
 def test_a_turn_that_matches_a_users_pattern_sounds_important() -> None:
@@ -61,7 +61,7 @@ def test_a_turn_that_matches_a_users_pattern_sounds_important() -> None:
 
 def test_a_users_pattern_sees_a_match_across_two_pieces() -> None:
     patterns = compile_patterns({"ticket": "shop-[0-9]{4}"})
-    for at in range(SLICE - 12, SLICE + 12):
+    for at in range(SLICE_CHARS - 12, SLICE_CHARS + 12):
         assert sounds_important("x" * at + " shop-1234 " + "y" * 50, patterns)
 
 

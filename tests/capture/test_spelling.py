@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lamina.capture.subjects import is_one_name
+from lamina.capture.subject_names import is_same_name
 
 
 @pytest.mark.parametrize(
@@ -17,8 +17,8 @@ from lamina.capture.subjects import is_one_name
     ],
 )
 def test_another_order_a_slip_or_a_plural_is_the_same_name(one: str, other: str) -> None:
-    assert is_one_name(one, other)
-    assert is_one_name(other, one)
+    assert is_same_name(one, other)
+    assert is_same_name(other, one)
 
 
 @pytest.mark.parametrize(
@@ -35,5 +35,5 @@ def test_another_order_a_slip_or_a_plural_is_the_same_name(one: str, other: str)
     ],
 )
 def test_another_number_a_short_word_or_another_word_is_another_name(one: str, other: str) -> None:
-    assert not is_one_name(one, other)
-    assert not is_one_name(other, one)
+    assert not is_same_name(one, other)
+    assert not is_same_name(other, one)

@@ -7,10 +7,10 @@ import pytest
 import typer.main
 
 import lamina
-from lamina.atom.status import INCLUDE
+from lamina.atom.status import INCLUDE_OPTIONS
 from lamina.cli.app import app
-from lamina.cli.reference import render, render_settings
-from lamina.recall.understand import MODES
+from lamina.cli.reference import render_commands, render_settings
+from lamina.recall.query_options import MEMORY_TYPES_BY_MODE
 from terminal import Cli
 
 GROUP: Any = typer.main.get_command(app)
@@ -105,7 +105,7 @@ UNCHANGING = {
 
 def test_the_reference_is_written_from_the_help() -> None:
     page = Path(__file__).parents[2] / "docs" / "cli.md"
-    assert page.read_text(encoding="utf-8") == render(), "run `python -m lamina.cli.reference > docs/cli.md`"
+    assert page.read_text(encoding="utf-8") == render_commands(), "run `python -m lamina.cli.reference > docs/cli.md`"
 
 
 def test_the_settings_are_written_from_the_code() -> None:
@@ -148,8 +148,8 @@ def test_every_command_of_a_family_has_a_sentence_an_example_and_help_for_every_
 
 def test_the_help_names_every_choice_of_recall() -> None:
     told = {param.name: param.help for param in GROUP.commands["recall"].params}
-    assert all(mode in told["mode"] for mode in MODES)
-    assert all(name in told["include"] for name in INCLUDE)
+    assert all(mode in told["mode"] for mode in MEMORY_TYPES_BY_MODE)
+    assert all(name in told["include"] for name in INCLUDE_OPTIONS)
 
 
 def test_an_unknown_command_is_a_usage_error(cli: Cli) -> None:

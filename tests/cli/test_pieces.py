@@ -7,11 +7,20 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lamina.cli import exits
-from lamina.cli.output import Block, Facts, Grid, Line, Output, View, brief, safe
-from lamina.cli.progress import Bar
-from lamina.cli.since import since
-from lamina.cli.words import moment, turns_from
+from lamina.cli import exit_codes
+from lamina.cli.output import (
+    CommandOutput,
+    CommandResult,
+    FieldList,
+    OutputBlock,
+    TextGrid,
+    TextLine,
+    escape_control,
+    shorten,
+)
+from lamina.cli.progress import ProgressBar
+from lamina.cli.relative_time import parse_since
+from lamina.cli.text_input import parse_json_turns, parse_time_option
 from lamina.errors import (
     ClaimTaken,
     InvalidInput,
@@ -38,11 +47,11 @@ NOW = datetime(2026, 11, 15, 12, 30, tzinfo=UTC)
     ],
 )
 def test_a_moment_is_understood_as_people_say_it(text: str, expected: datetime) -> None:
-    assert since(text, NOW) == expected
+    assert parse_since(text, NOW) == expected
 
 
 def test_today_and_yesterday_begin_at_the_machines_own_midnight() -> None:
-    today, yesterday = since("today", NOW), since("Yesterday", NOW)
+    today, yesterday = parse_since("today", NOW), parse_since("Yesterday", NOW)
     assert today.astimezone().time() == datetime.min.time()
     assert today <= NOW < today + timedelta(days=1, hours=2)
     assert yesterday < today
@@ -51,45 +60,48 @@ def test_today_and_yesterday_begin_at_the_machines_own_midnight() -> None:
 @pytest.mark.parametrize("text", ["", "soon", "2y", "2026-13-01"])
 def test_a_moment_nobody_understands_is_refused_with_examples(text: str) -> None:
     with pytest.raises(InvalidInput, match="yesterday"):
-        since(text, NOW)
+        parse_since(text, NOW)
 
 
 def test_a_bare_date_as_an_end_means_through_that_day() -> None:
-    assert moment("2026-11-15", end=True) == datetime(2026, 11, 16, tzinfo=UTC)
-    assert moment(None) is None
+    assert parse_time_option("2026-11-15", end=True) == datetime(2026, 11, 16, tzinfo=UTC)
+    assert parse_time_option(None) is None
     with pytest.raises(InvalidInput, match="not a time"):
-        moment("noon")
+        parse_time_option("noon")
 
 
 def test_turns_are_a_list_or_one_a_line() -> None:
     one = {"speaker": "Ann", "content": "Hi."}
-    assert turns_from('[{"speaker": "Ann", "content": "Hi."}]') == [one]
-    assert turns_from('{"speaker": "Ann", "content": "Hi."}\n\n{"speaker": "Ann", "content": "Hi."}\n') == [one, one]
+    assert parse_json_turns('[{"speaker": "Ann", "content": "Hi."}]') == [one]
+    assert parse_json_turns('{"speaker": "Ann", "content": "Hi."}\n\n{"speaker": "Ann", "content": "Hi."}\n') == [
+        one,
+        one,
+    ]
 
 
 @pytest.mark.parametrize(("text", "said"), [("{", "line 1"), ("[1]", "turns must be objects"), ("[", "list of turns")])
 def test_turns_that_are_none_are_refused_with_the_place(text: str, said: str) -> None:
     with pytest.raises(InvalidInput, match=said):
-        turns_from(text)
+        parse_json_turns(text)
 
 
 def test_a_long_text_is_cut_and_put_on_one_line() -> None:
-    assert brief("a\n b\tc") == "a b c"
-    assert len(brief("word " * 100)) <= 100
-    assert brief("word " * 100).endswith("…")
+    assert shorten("a\n b\tc") == "a b c"
+    assert len(shorten("word " * 100)) <= 100
+    assert shorten("word " * 100).endswith("…")
 
 
 def test_characters_that_command_a_terminal_are_not_printed() -> None:
-    assert safe("a\x1b[31mb\x07\x9b\nc\td") == "a�[31mb��\nc\td"
+    assert escape_control("a\x1b[31mb\x07\x9b\nc\td") == "a�[31mb��\nc\td"
 
 
 def test_a_table_in_a_pipe_is_aligned_also_with_wide_characters(capsys: pytest.CaptureFixture[str]) -> None:
-    Output().blocks([Grid(("id", "what"), (("1", "咖啡"), ("long", "x")))])
+    CommandOutput().print_blocks([TextGrid(("id", "what"), (("1", "咖啡"), ("long", "x")))])
     assert capsys.readouterr().out == "id    what\n1     咖啡\nlong  x\n"
 
 
 def test_json_is_one_document_whatever_the_text(capsys: pytest.CaptureFixture[str]) -> None:
-    Output(as_json=True).show(View({"text": "咖\x1b"}, (Line("for people"),)))
+    CommandOutput(as_json=True).print_result(CommandResult({"text": "咖\x1b"}, (TextLine("for people"),)))
     assert capsys.readouterr().out == '{\n  "text": "咖\\u001b"\n}\n'
 
 
@@ -99,17 +111,17 @@ def test_a_terminal_gets_colours_and_tables(
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    blocks: list[Block] = [
-        Line("[bold]title", "bold"),
-        Grid(("id", "what"), (("1", "[red]x"),)),
-        Facts((("file", "a.md"),)),
+    blocks: list[OutputBlock] = [
+        TextLine("[bold]title", "bold"),
+        TextGrid(("id", "what"), (("1", "[red]x"),)),
+        FieldList((("file", "a.md"),)),
     ]
-    Output().blocks(blocks)
+    CommandOutput().print_blocks(blocks)
     coloured = capsys.readouterr().out
     assert "\x1b[1m[bold]title" in coloured
     assert "[red]x" in coloured
     monkeypatch.setenv("NO_COLOR", "1")
-    Output().blocks(blocks)
+    CommandOutput().print_blocks(blocks)
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", capsys.readouterr().out)
 
 
@@ -119,12 +131,12 @@ class Terminal(io.StringIO):
 
 
 def test_progress_is_told_on_stderr_once_work_takes_long(capsys: pytest.CaptureFixture[str]) -> None:
-    with Bar(patience=0) as bar:
+    with ProgressBar(silent_seconds=0) as bar:
         bar("reading files", 1, 10)
         bar("reading files", 2, 10)
     said = capsys.readouterr()
     assert (said.out, said.err) == ("", "reading files: 1 of 10\n")
-    with Bar() as patient:
+    with ProgressBar() as patient:
         patient("reading files", 1, 10)
     assert capsys.readouterr().err == ""
 
@@ -132,7 +144,7 @@ def test_progress_is_told_on_stderr_once_work_takes_long(capsys: pytest.CaptureF
 def test_progress_is_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
-    with Bar(patience=0) as bar:
+    with ProgressBar(silent_seconds=0) as bar:
         bar("reading files", 5, 10)
         bar("reading files", 10, 10)
     assert "reading files" in screen.getvalue()
@@ -153,5 +165,5 @@ def test_progress_is_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> Non
     ],
 )
 def test_every_error_has_its_exit_code_and_a_hint(error: Exception, code: int, hint: str) -> None:
-    assert exits.code_of(error) == code
-    assert hint in exits.hint_of(error, "recall")
+    assert exit_codes.exit_code_for(error) == code
+    assert hint in exit_codes.hint_for(error, "recall")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lamina.models.files import models_folder
+from lamina.models.model_files import models_folder
 from terminal import Cli
 
 MODELS = models_folder(os.environ, Path.home(), sys.platform)
@@ -73,7 +73,7 @@ def test_the_tour_prints_commands_results_and_three_next_ones(cli: Cli) -> None:
 
 
 def test_a_claim_that_fails_fails_the_tour(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lamina.cli.chapters.files.DROPPED", "A note about something else.\n")
+    monkeypatch.setattr("lamina.cli.chapters.files.DROPPED_NOTE", "A note about something else.\n")
     ran = cli("tour")
     assert ran.code == 1
     assert "✗ FAILED: the note is found" in ran.out

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import lamina
-from lamina.models.light import light_files
+from lamina.models.light_embedder import find_light_files
 from terminal import Cli
 
 
@@ -109,7 +109,7 @@ def test_stats_count(cli: Cli, coffee: str) -> None:
     assert "by_kind" in cli("stats").out
 
 
-@pytest.mark.skipif(not light_files(), reason="the light model is not installed")
+@pytest.mark.skipif(not find_light_files(), reason="the light model is not installed")
 def test_stats_tell_what_vectors_of_each_precision_and_token_states_take(
     cli: Cli, coffee: str, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

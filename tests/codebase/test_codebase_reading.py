@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.codebase import codebase, grammar
-from lamina.codebase.grammar import GRAMMARS, grammar_source
-from lamina.codebase.ignored import is_ignored
-from lamina.codebase.knowledge import LARGEST, LONGEST
-from lamina.codebase.python_source import python_source
-from lamina.codebase.source import read_source
-from lamina.codebase.source_lines import lines_source
-from lamina.codebase.tree import tree_of
+from lamina.codebase import grammar_parser, summarize_codebase
+from lamina.codebase.code_summary import MAX_CONTENT_LENGTH, MAX_FILE_BYTES
+from lamina.codebase.file_tree import walk_tree
+from lamina.codebase.gitignore import is_ignored
+from lamina.codebase.grammar_parser import GRAMMAR_LANGUAGES, parse_with_grammar
+from lamina.codebase.line_parser import parse_lines
+from lamina.codebase.python_parser import parse_python
+from lamina.codebase.source_reader import read_source
 from lamina.errors import InvalidInput, NotFound
 
 PYTHON = '''"""Orders of a shop.
@@ -115,7 +115,7 @@ def _write(root: Path, **files: str) -> Path:
 
 
 def _content(root: Path, path: str) -> str:
-    return next(entry.content for entry in codebase(root, "shop").entries if entry.path == path)
+    return next(entry.content for entry in summarize_codebase(root, "shop").entries if entry.path == path)
 
 
 def test_a_python_file_is_told_by_its_signatures_and_first_lines(tmp_path: Path) -> None:
@@ -131,14 +131,14 @@ def test_a_python_file_is_told_by_its_signatures_and_first_lines(tmp_path: Path)
 
 @pytest.mark.parametrize(("language", "text"), TOLD)
 def test_other_languages_are_read_line_by_line(language: str, text: str) -> None:
-    source = lines_source(text, language)
+    source = parse_lines(text, language)
     assert [str(signature) for signature in source.signatures if signature.depth == 0] == TOLD[language, text]
 
 
 @pytest.mark.parametrize(("language", "text"), TOLD)
 def test_a_grammar_tells_the_same_and_what_classes_hold(language: str, text: str) -> None:
     pytest.importorskip("tree_sitter", reason="the extra `code` is not installed")
-    source = grammar_source(text, language)
+    source = parse_with_grammar(text, language)
     assert source is not None
     assert [str(signature) for signature in source.signatures if signature.depth == 0] == TOLD[language, text]
     inner = [signature.text for signature in source.signatures if signature.depth == 1]
@@ -150,23 +150,23 @@ def test_a_grammar_tells_the_same_and_what_classes_hold(language: str, text: str
 
 def test_without_the_grammars_files_are_read_line_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tree_sitter", None)
-    grammar._parser.cache_clear()
+    grammar_parser._load_parser.cache_clear()
     try:
-        assert read_source("shop.go", GO).read_by == "lines-1"
+        assert read_source("shop.go", GO).parser_id == "lines-1"
     finally:
-        grammar._parser.cache_clear()
+        grammar_parser._load_parser.cache_clear()
 
 
 def test_python_that_cannot_be_parsed_is_read_line_by_line() -> None:
     source = read_source("old.py", "def f(a):\n    print 'x'\n\nclass Old:\n    pass\n")
-    assert source.read_by.startswith("lines")
+    assert source.parser_id.startswith("lines")
     assert [signature.name for signature in source.signatures] == ["f", "Old"]
 
 
 def test_code_is_never_run(tmp_path: Path) -> None:
     mark = tmp_path / "ran"
     root = _write(tmp_path / "shop", evil_dot_py=f'"""Evil."""\nopen({str(mark)!r}, "w")\n')
-    codebase(root)
+    summarize_codebase(root)
     assert not mark.exists() and "evil" not in sys.modules
 
 
@@ -178,12 +178,12 @@ def test_a_folder_is_told_by_what_lies_in_it(tmp_path: Path) -> None:
 
 def test_a_file_that_offers_nothing_is_only_listed(tmp_path: Path) -> None:
     root = _write(tmp_path, a_dot_py="x = 1\n", b_dot_py="def f(): ...\n")
-    assert {entry.path for entry in codebase(root).entries} == {".", "b.py"}
+    assert {entry.path for entry in summarize_codebase(root).entries} == {".", "b.py"}
 
 
 def test_an_entry_carries_the_hash_of_its_file(tmp_path: Path) -> None:
     root = _write(tmp_path, a_dot_py="def f(): ...\n")
-    (entry,) = [each for each in codebase(root).entries if each.path == "a.py"]
+    (entry,) = [each for each in summarize_codebase(root).entries if each.path == "a.py"]
     assert entry.sha256 == hashlib.sha256(b"def f(): ...\n").hexdigest()
 
 
@@ -205,7 +205,7 @@ def test_ignored_hidden_built_and_machine_made_files_are_left_out(tmp_path: Path
         memory__note_dot_py=code,
         _dot_gitignore="/gen/*\n!/gen/keep.py\n*.gen.py\n# words\n",
     )
-    assert tree_of(root, 100, projects=True).files == ("a.py", "gen/keep.py")
+    assert walk_tree(root, 100, project_files_only=True).files == ("a.py", "gen/keep.py")
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_the_simple_cases_of_a_gitignore_hold(tmp_path: Path, rule: str, path: s
 
 def test_a_gitignore_of_a_folder_holds_in_that_folder(tmp_path: Path) -> None:
     root = _write(tmp_path, a___dot_gitignore="*.tmp\n", a__x_dot_tmp="", b__x_dot_tmp="", a__y_dot_txt="")
-    assert tree_of(root, 100, projects=True).files == ("a/y.txt", "b/x.tmp")
+    assert walk_tree(root, 100, project_files_only=True).files == ("a/y.txt", "b/x.tmp")
     assert is_ignored(root, "a/z.tmp") and not is_ignored(root, "b/z.tmp")
 
 
@@ -243,48 +243,48 @@ def test_links_are_named_and_never_followed(tmp_path: Path) -> None:
     (root / "link").symlink_to(outside)
     (root / "b.py").symlink_to(outside / "secret.py")
     (root / "loop").symlink_to(root)
-    assert tree_of(root, 100, projects=True).files == ("a.py",)
-    assert tree_of(root, 100).links == {"link", "b.py", "loop"}
-    assert "secret" not in "".join(entry.content for entry in codebase(root).entries)
+    assert walk_tree(root, 100, project_files_only=True).files == ("a.py",)
+    assert walk_tree(root, 100).links == {"link", "b.py", "loop"}
+    assert "secret" not in "".join(entry.content for entry in summarize_codebase(root).entries)
 
 
 def test_no_more_files_are_read_than_the_bound_and_it_is_told(tmp_path: Path) -> None:
     root = _write(tmp_path, **{f"f{n}_dot_py": "def f(): ...\n" for n in range(9)})
-    known = codebase(root, most=4)
-    assert known.tree.is_cut and len(known.tree.files) == 4
-    assert "there are more" in known.told
-    assert not known.is_gone("f8.py") and known.is_gone("f99.py")
+    known = summarize_codebase(root, max_files=4)
+    assert known.tree.is_truncated and len(known.tree.files) == 4
+    assert "there are more" in known.description
+    assert not known.is_removed("f8.py") and known.is_removed("f99.py")
 
 
 def test_large_files_and_those_without_text_are_left_out_and_told(tmp_path: Path) -> None:
-    root = _write(tmp_path, a_dot_py="def f(): ...\n", big_dot_py="#" * (LARGEST + 1))
+    root = _write(tmp_path, a_dot_py="def f(): ...\n", big_dot_py="#" * (MAX_FILE_BYTES + 1))
     (root / "bin.py").write_bytes(b"\0\1\2" * 50)
-    known = codebase(root)
+    known = summarize_codebase(root)
     assert {entry.path for entry in known.entries} == {".", "a.py"}
-    assert known.left_out == (("not text", 1), ("too large or not readable", 1))
-    assert "1 not text" in known.told
+    assert known.skipped_counts == (("not text", 1), ("too large or not readable", 1))
+    assert "1 not text" in known.description
 
 
 def test_a_pipe_does_not_hold_anybody_up(tmp_path: Path) -> None:
     root = _write(tmp_path, a_dot_py="def f(): ...\n")
     os.mkfifo(root / "pipe.py")
-    assert {entry.path for entry in codebase(root).entries} == {".", "a.py"}
+    assert {entry.path for entry in summarize_codebase(root).entries} == {".", "a.py"}
 
 
 def test_what_is_kept_of_a_long_file_is_cut_and_says_so(tmp_path: Path) -> None:
     root = _write(tmp_path, a_dot_py="".join(f"def function_number_{n}(): ...\n" for n in range(900)))
     content = _content(root, "a.py")
-    assert len(content) < LONGEST + 100 and content.splitlines()[-1].endswith("lines more")
+    assert len(content) < MAX_CONTENT_LENGTH + 100 and content.splitlines()[-1].endswith("lines more")
 
 
 def test_a_folder_that_is_none_is_empty_or_is_a_vault_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="no folder"):
-        codebase(tmp_path / "away")
+        summarize_codebase(tmp_path / "away")
     (tmp_path / "bare").mkdir()
     with pytest.raises(InvalidInput, match="no project files"):
-        codebase(tmp_path / "bare")
+        summarize_codebase(tmp_path / "bare")
     with pytest.raises(InvalidInput, match="vault"):
-        codebase(_write(tmp_path / "vault", _dot_lamina__settings_dot_toml="", a_dot_py=""))
+        summarize_codebase(_write(tmp_path / "vault", _dot_lamina__settings_dot_toml="", a_dot_py=""))
 
 
 def test_deeply_nested_code_is_read_somehow() -> None:
@@ -302,9 +302,9 @@ def test_any_text_can_be_read_as_any_source(text: str, path: str) -> None:
 @given(st.text(alphabet=st.sampled_from("abc(){}[]<>=:;,.\"'`/*\n \tclassdef"), max_size=300))
 @settings(max_examples=150, deadline=None)
 def test_no_text_makes_reading_by_lines_fail(text: str) -> None:
-    assert lines_source(text, "C").read_by == "lines-1"
+    assert parse_lines(text, "C").parser_id == "lines-1"
 
 
 def test_python_is_read_the_same_every_time() -> None:
-    assert python_source(PYTHON) == python_source(PYTHON)
-    assert "Python" not in GRAMMARS
+    assert parse_python(PYTHON) == parse_python(PYTHON)
+    assert "Python" not in GRAMMAR_LANGUAGES

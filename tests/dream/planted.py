@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lamina.dream.clusters import NEAR
-from lamina.dream.neighbours import near_pairs, to_points
+from lamina.dream.clusters import MIN_MEAN_COSINE
+from lamina.dream.neighbours import find_near_pairs, quantise_vectors
 from lamina.vectors.levels import Floats
 
 WIDTH = 384
@@ -42,14 +42,14 @@ def planted(count: int, seed: int, spread: float = 0.13) -> Planted:
     return Planted(vectors, found)
 
 
-def pair_recall(vectors: Floats, near: float = NEAR) -> tuple[int, int]:
+def pair_recall(vectors: Floats, near: float = MIN_MEAN_COSINE) -> tuple[int, int]:
     """How many of the near pairs are looked at, and how many there are."""
-    points = to_points(vectors)
-    looked_at = near_pairs(points, near)
+    points = quantise_vectors(vectors)
+    looked_at = find_near_pairs(points, near)
     everything = 0
     rows = np.arange(len(points))
     whole = points.levels.astype(np.float32) / points.lengths[:, None].astype(np.float32)
     for start in range(0, len(points), _BLOCK):
         near_by = whole[start : start + _BLOCK] @ whole.T > near
         everything += int(np.count_nonzero(near_by & (rows > rows[start : start + _BLOCK, None])))
-    return len(looked_at.one), everything
+    return len(looked_at.first), everything

@@ -18,7 +18,7 @@ from lamina.atom.kinds import KINDS, Durability, Layer
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.lifecycle.signals import Signals
+from lamina.lifecycle.signals import AgeingSignals
 
 BEGINS = datetime(2026, 1, 1, 9, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -120,17 +120,17 @@ def any_atom(random: Random, n: int, now: datetime) -> Atom:
     )
 
 
-def any_signals(random: Random, now: datetime) -> Signals:
+def any_signals(random: Random, now: datetime) -> AgeingSignals:
     """What may be known of such an atom."""
-    signals = Signals(
+    signals = AgeingSignals(
         confirmations=random.choice((0, 0, 2)),
         quality=random.uniform(0.1, 2.0),
-        disputed=random.random() < 0.1,
+        is_disputed=random.random() < 0.1,
         reviewed_at=random.choice((None, now - random.random() * 300 * DAY)),
         archived_at=random.choice((None, now - random.random() * 300 * DAY)),
     )
     for _ in range(random.choice((0, 0, 1, 3, 8))):
-        signals = signals.used(now - random.random() * 400 * DAY)
+        signals = signals.with_use(now - random.random() * 400 * DAY)
     return signals
 
 

@@ -19,22 +19,22 @@ from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.kinds import Layer
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.capture.write import fresh_ids
+from lamina.capture.statement_commit import new_ids
 from lamina.clock import FixedClock
 from lamina.dream.age import age
 from lamina.dream.dream import dream
 from lamina.dream.report import DreamReport
-from lamina.dream.scene import Scene
-from lamina.lifecycle.ageing import age as aged
-from lamina.lifecycle.ageing import noted
+from lamina.dream.step_context import StepContext
+from lamina.lifecycle.ageing import decide_ageing as aged
+from lamina.lifecycle.ageing import update_signals
+from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.lifecycle.decision import StorageTier
-from lamina.lifecycle.guard import FEW
-from lamina.lifecycle.moment import Moment
-from lamina.lifecycle.signals import Signals, from_counted
-from lamina.recall.feedback import Lesson
-from lamina.review.waiting import Waits
+from lamina.lifecycle.mass_change_check import SMALL_CHANGE
+from lamina.lifecycle.signals import AgeingSignals, from_counters
+from lamina.recall.feedback import FeedbackEffect
+from lamina.review.pending_items import DecisionType
 from lamina.store.sqlite import SqliteStore
-from lamina.testing.hand import LOCAL, NOON, Hand
+from lamina.testing.store_harness import LOCAL, NOON, StoreHarness
 
 EPISODE = {"kind": "event", "importance": 0.2, "confidence": 0.6}
 
@@ -181,7 +181,7 @@ def test_words_written_anew_are_kept_at_hand_like_young_ones(desk: Desk) -> None
     desk.memory.revise(atom.id, "Bob keeps a tuned marimba.", reason="clearer")
     desk.tick(days=1)
     slept(desk)
-    assert desk.memory._store.lives.of([atom.id])[atom.id].tier == "hot"
+    assert desk.memory._store.ageing_states.get([atom.id])[atom.id].tier == "hot"
 
 
 def test_a_jump_of_the_clock_lays_nothing_aside_and_forgets_nothing(desk: Desk) -> None:
@@ -197,7 +197,7 @@ def test_a_jump_of_the_clock_lays_nothing_aside_and_forgets_nothing(desk: Desk) 
 @pytest.fixture
 def crowd(desk: Desk) -> list[Atom]:
     """More than a dream may lay aside at once without asking."""
-    atoms = [desk.remember(f"Bob hummed tune {n}.", **EPISODE) for n in range(FEW + 1)]
+    atoms = [desk.remember(f"Bob hummed tune {n}.", **EPISODE) for n in range(SMALL_CHANGE + 1)]
     there(desk, 120)
     return atoms
 
@@ -206,17 +206,17 @@ def test_what_would_change_too_much_at_once_waits_for_a_person(desk: Desk, crowd
     for _ in range(2):
         report = slept(desk)
         assert report.moves == () and len(report.held) == 1 and len(report.held[0].moves) == len(crowd)
-        (item,) = desk.memory.review.list(kind=Waits.DREAM)
-        assert item.kind is Waits.DREAM and "age" in item.text
+        (item,) = desk.memory.review.list(kind=DecisionType.DREAM)
+        assert item.kind is DecisionType.DREAM and "age" in item.text
     assert {status(desk, atom) for atom in crowd} == {Status.ACTIVE}
     assert len(slept(desk, yes=True).moves) == len(crowd)
     assert {status(desk, atom) for atom in crowd} == {Status.ARCHIVED}
-    assert desk.memory.review.list(kind=Waits.DREAM) == []
+    assert desk.memory.review.list(kind=DecisionType.DREAM) == []
 
 
 def test_few_at_once_need_nobody(desk: Desk, crowd: list[Atom]) -> None:
     desk.memory.forget(crowd[0].id, "one less")
-    assert len(slept(desk).moves) == FEW
+    assert len(slept(desk).moves) == SMALL_CHANGE
 
 
 def test_only_a_person_waves_through_what_is_held(desk: Desk, crowd: list[Atom]) -> None:
@@ -242,13 +242,13 @@ class Daily:
     """The rules told plainly: every atom looked at every day."""
 
     def __init__(self, atom: Atom) -> None:
-        self.atom, self.tier, self.archived_at = atom, StorageTier.HOT, Signals().archived_at
+        self.atom, self.tier, self.archived_at = atom, StorageTier.HOT, AgeingSignals().archived_at
 
-    def look(self, counted: Counted, moment: Moment) -> None:
+    def look(self, counted: Counted, moment: AgeingTime) -> None:
         if self.atom.status not in (Status.ACTIVE, Status.ARCHIVED):
             return
-        known = from_counted(counted)
-        signals = Signals(
+        known = from_counters(counted)
+        signals = AgeingSignals(
             uses=known.uses,
             count=known.count,
             first_use=known.first_use,
@@ -256,20 +256,20 @@ class Daily:
             archived_at=self.archived_at,
         )
         for each in aged(self.atom, signals, moment, self.tier):
-            signals = noted(signals, each, moment)
-            self.atom, self.tier = each.applied(self.atom), each.tier or self.tier
+            signals = update_signals(signals, each, moment)
+            self.atom, self.tier = each.apply_to(self.atom), each.tier or self.tier
         self.archived_at = signals.archived_at
 
 
 @pytest.fixture
-def hand(tmp_path: Path) -> Iterator[Hand]:
+def hand(tmp_path: Path) -> Iterator[StoreHarness]:
     store = SqliteStore(tmp_path, clock := FixedClock(NOON))
-    yield Hand(store, clock)
+    yield StoreHarness(store, clock)
     store.close()
 
 
-def some_atom(hand: Hand, random: Random, n: int) -> Atom:
-    return hand.atom(
+def some_atom(hand: StoreHarness, random: Random, n: int) -> Atom:
+    return hand.new_atom(
         f"tea {n}",
         kind=random.choice(AGEING),
         layer=random.choice((Layer.EPISODIC, Layer.EPISODIC, Layer.WORKING)),
@@ -282,31 +282,31 @@ def some_atom(hand: Hand, random: Random, n: int) -> Atom:
     )
 
 
-def test_looking_only_when_due_decides_what_looking_every_day_decides(hand: Hand) -> None:
+def test_looking_only_when_due_decides_what_looking_every_day_decides(hand: StoreHarness) -> None:
     seed, store = 0, hand.store
     random = Random(seed)
-    atoms = hand.put(*(some_atom(hand, random, n) for n in range(many(60)))).atoms
+    atoms = hand.commit(*(some_atom(hand, random, n) for n in range(many(60)))).atoms
     plain = {atom.id: Daily(atom) for atom in atoms}
     counted = dict.fromkeys(plain, Counted())
     ids, seen = [*plain], set[str]()
     for day in range(400):
         hand.clock.at = NOON + day * DAY + timedelta(hours=random.randrange(12))
         for atom_id in [*random.sample(ids, random.choice((0, 1, 3))), ids[day % 7]]:
-            counted[atom_id] = Lesson(used=True).applied(counted[atom_id], hand.clock.at)
+            counted[atom_id] = FeedbackEffect(is_used=True).apply_to(counted[atom_id], hand.clock.at)
             store.ledger.set_signals(atom_id, counted[atom_id])
         hand.clock.at += timedelta(hours=1)
-        moment = Moment(hand.clock.at)
+        moment = AgeingTime(hand.clock.at)
         for atom_id, daily in plain.items():
             daily.look(counted[atom_id], moment)
-        scene = Scene(store=store, scope=LOCAL, moment=moment, ids=fresh_ids(IdSource(os.urandom), moment.now))
-        report = dream([scene], {"age": age}, store, moment.now, anyway=True)
+        scene = StepContext(store=store, scope=LOCAL, moment=moment, ids=new_ids(IdSource(os.urandom), moment.now))
+        report = dream([scene], {"age": age}, store, moment.now, is_approved=True)
         seen |= {*actions(report)}
         _same(hand, plain, f"seed {seed}, day {day}")
     assert seen >= {"promote", "archive", "revive", "expire"}
 
 
-def _same(hand: Hand, plain: dict[AtomId, Daily], where: str) -> None:
-    heads, lives = {each.id: each for each in hand.read()}, hand.store.lives.of(plain)
+def _same(hand: StoreHarness, plain: dict[AtomId, Daily], where: str) -> None:
+    heads, lives = {each.id: each for each in hand.read()}, hand.store.ageing_states.get(plain)
     for atom_id, daily in plain.items():
         head = heads[atom_id]
         assert (head.status, head.layer) == (daily.atom.status, daily.atom.layer), f"{where}: {head}"

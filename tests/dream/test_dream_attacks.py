@@ -11,10 +11,10 @@ from desk import Desk
 from lamina import InvalidInput, Memory, Refused, Settings
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
-from lamina.dream.edges import loosens_at
-from lamina.dream.plan import Move, Plan
-from lamina.dream.profile import profile_of
-from lamina.dream.scene import Scene
+from lamina.dream.link_ageing import next_link_ageing
+from lamina.dream.plan import Move, StepPlan
+from lamina.dream.profile_page import find_profile_page
+from lamina.dream.step_context import StepContext
 from lamina.errors import StoreError
 
 SAID = ("keeps two dogs", "bakes on Sundays", "sings in a choir", "rows on the lake", "reads maps")
@@ -54,7 +54,7 @@ def test_no_statement_takes_the_place_of_the_profile(desk: Desk, origin: str) ->
     desk.memory.remember("Ann prefers tea.", kind="preference", subject="tea")
     desk.tick(days=1)
     desk.memory.dream()
-    page = profile_of(desk.memory._store, desk.memory.scope)
+    page = find_profile_page(desk.memory._store, desk.memory.scope)
     assert page is not None and page.origin == "dream"
     assert "obey me" not in (desk.root / "profile.md").read_text("utf-8")
 
@@ -108,15 +108,15 @@ def test_a_path_no_disk_can_hold_is_no_error(tmp_path: Path) -> None:
 def test_a_link_dated_at_the_end_of_time_ages_quietly(desk: Desk) -> None:
     one = desk.memory.remember("Anna keeps bees.").outcomes[0].atom
     last = datetime(9999, 12, 30, tzinfo=UTC)
-    loosens = loosens_at(one.with_(relations=(Relation(RelationName.SUPPORTS, one.id, 1.0, last),)))
+    loosens = next_link_ageing(one.with_(relations=(Relation(RelationName.SUPPORTS, one.id, 1.0, last),)))
     assert loosens is not None and loosens > last
 
 
 def test_a_step_that_stumbles_says_so_and_the_others_go_on(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stumbles(scene: Scene) -> Plan:
+    def stumbles(scene: StepContext) -> StepPlan:
         raise ZeroDivisionError("one too few")
 
-    monkeypatch.setattr("lamina.memory.NIGHTLY", {"bad": stumbles, "good": lambda scene: Plan(notes=("done",))})
+    monkeypatch.setattr("lamina.memory.NIGHTLY", {"bad": stumbles, "good": lambda scene: StepPlan(notes=("done",))})
     bad, good = desk.memory.dream().steps
     assert "nothing was changed: ZeroDivisionError" in (bad.failed or "")
     assert good.notes == ("done",)
@@ -128,9 +128,9 @@ def test_what_was_committed_is_never_said_to_have_failed(desk: Desk, monkeypatch
     def loses_its_notes() -> None:
         raise StoreError("the disk is full")
 
-    def step(scene: Scene) -> Plan:
+    def step(scene: StepContext) -> StepPlan:
         change = atom.with_(status=Status.ARCHIVED)
-        return Plan((change,), (Move("archive", atom.id, atom.content, "so"),), after=loses_its_notes)
+        return StepPlan((change,), (Move("archive", atom.id, atom.content, "so"),), after_commit=loses_its_notes)
 
     monkeypatch.setattr("lamina.memory.NIGHTLY", {"age": step})
     (told,) = desk.memory.dream().steps

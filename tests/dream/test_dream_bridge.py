@@ -12,37 +12,37 @@ import pytest
 from desk import Desk
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.passage import digest_of, passages_of
-from lamina.atom.proposal import Proposal, proposal_of
+from lamina.atom.passage import passage_digest, passages_of
+from lamina.atom.proposal import ProposalType, proposal_type_of
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.clock import FixedClock
-from lamina.dream.bridge import A_DAY, bridge
+from lamina.dream.bridge import MAX_PER_DAY, bridge
 from lamina.dream.dream import dream
-from lamina.dream.plan import Plan
+from lamina.dream.plan import StepPlan
 from lamina.dream.report import DreamReport
-from lamina.dream.scene import Scene
-from lamina.lifecycle.moment import Moment
+from lamina.dream.step_context import StepContext
+from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat
-from lamina.models.embedder import Encoded, Model, Piece, Probe, TokenStates
+from lamina.models.embedder import EmbeddingModel, EncodedQuestion, EncodedText, TextToEncode, TokenStates
 from lamina.store.base import Store
-from lamina.store.encodings import Encoding, States
+from lamina.store.encodings import PackedStates, TextEncoding
 from lamina.store.sqlite.store import SqliteStore
-from lamina.testing.hand import LOCAL, NOON, Hand
+from lamina.testing.store_harness import LOCAL, NOON, StoreHarness
 from llm_server import Scripted, completion, error, scripted
 
 
 class Named:
     """An embedder whose vectors the store has already."""
 
-    model = Model("of the test", 3, TokenStates.NONE)
+    model = EmbeddingModel("of the test", 3, TokenStates.NONE)
 
-    def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
+    def encode_passages(self, pieces: Sequence[TextToEncode]) -> list[EncodedText]:
         raise AssertionError("everything is encoded")
 
-    def question(self, text: str) -> Probe:
+    def encode_question(self, text: str) -> EncodedQuestion:
         raise AssertionError("nothing is asked")
 
 
@@ -54,55 +54,55 @@ def _ids(clock: FixedClock) -> Iterator[AtomId]:
 
 def scene_of(
     store: Store, clock: FixedClock, scope: Scope = LOCAL, chat: Chat | None = None, insights: bool = True
-) -> Scene:
-    return Scene(
+) -> StepContext:
+    return StepContext(
         store=store,
         scope=scope,
-        moment=Moment(clock.now()),
+        moment=AgeingTime(clock.now()),
         ids=_ids(clock),
         chat=chat,
-        insights=insights,
+        insights_enabled=insights,
         embedder=Named,
     )
 
 
 @pytest.fixture
-def hand(tmp_path: Path) -> Iterator[Hand]:
+def hand(tmp_path: Path) -> Iterator[StoreHarness]:
     clock = FixedClock(NOON)
     store = SqliteStore(tmp_path, clock)
-    yield Hand(store, clock)
+    yield StoreHarness(store, clock)
     store.close()
 
 
 def encoded(store: Store, atoms: Sequence[Atom], cosine: float) -> None:
     """Each atom's vector, so far from the first axis."""
     row = np.array([[cosine, (1 - cosine**2) ** 0.5, 0.0]], dtype=np.float32)
-    made = [Encoding(digest_of(atom, passages_of(atom)[0]), row, States("none", b"")) for atom in atoms]
+    made = [TextEncoding(passage_digest(atom, passages_of(atom)[0]), row, PackedStates("none", b"")) for atom in atoms]
     store.encodings.put(Named.model.id, made)
 
 
-def about(hand: Hand, name: str, cosine: float, many: int = 3, **fields: object) -> list[Atom]:
-    atoms = [hand.kept(f"{name} grows moss on stone {n}", entities=(name,), **fields) for n in range(many)]
+def about(hand: StoreHarness, name: str, cosine: float, many: int = 3, **fields: object) -> list[Atom]:
+    atoms = [hand.add(f"{name} grows moss on stone {n}", entities=(name,), **fields) for n in range(many)]
     encoded(hand.store, atoms, cosine)
     return atoms
 
 
-def planned(hand: Hand, chat: Chat | None = None) -> Plan:
+def planned(hand: StoreHarness, chat: Chat | None = None) -> StepPlan:
     return bridge(scene_of(hand.store, hand.clock, chat=chat))
 
 
-def dreamt(hand: Hand, chat: Chat | None = None) -> DreamReport:
+def dreamt(hand: StoreHarness, chat: Chat | None = None) -> DreamReport:
     return dream([scene_of(hand.store, hand.clock, chat=chat)], {"bridge": bridge}, hand.store, hand.clock.now())
 
 
-def test_two_names_alike_and_unlinked_are_proposed_once_and_wait(hand: Hand) -> None:
+def test_two_names_alike_and_unlinked_are_proposed_once_and_wait(hand: StoreHarness) -> None:
     one, other = about(hand, "Heron", 1.0), about(hand, "Falcon", 0.8)
     assert len(dreamt(hand).moves) == 1
     (insight,) = hand.read(kinds=frozenset({"insight"}))
-    assert (insight.status, insight.origin, proposal_of(insight)) == (
+    assert (insight.status, insight.origin, proposal_type_of(insight)) == (
         Status.CONSTRAINED,
         Origin.DREAM,
-        Proposal.INSIGHT,
+        ProposalType.INSIGHT,
     )
     assert set(insight.derived_from) == {atom.id for atom in (*one, *other)} and insight.evidence == ()
     assert set(insight.entities) == {"Heron", "Falcon"} and "may have to do with each other" in insight.content
@@ -113,52 +113,53 @@ def test_two_names_alike_and_unlinked_are_proposed_once_and_wait(hand: Hand) -> 
 
 
 @pytest.mark.parametrize(("cosine", "proposed"), [(0.74, False), (0.76, True), (0.89, True), (0.91, False)])
-def test_only_what_is_alike_and_not_the_same_is_proposed(hand: Hand, cosine: float, proposed: bool) -> None:
+def test_only_what_is_alike_and_not_the_same_is_proposed(hand: StoreHarness, cosine: float, proposed: bool) -> None:
     about(hand, "Heron", 1.0)
     about(hand, "Falcon", cosine)
     assert bool(planned(hand).changes) is proposed
 
 
-def test_nothing_is_proposed_unless_it_is_wanted(hand: Hand) -> None:
+def test_nothing_is_proposed_unless_it_is_wanted(hand: StoreHarness) -> None:
     about(hand, "Heron", 1.0)
     about(hand, "Falcon", 0.8)
     assert bridge(scene_of(hand.store, hand.clock, insights=False)).changes == ()
 
 
-def test_names_little_is_said_of_are_left_alone(hand: Hand) -> None:
+def test_names_little_is_said_of_are_left_alone(hand: StoreHarness) -> None:
     about(hand, "Heron", 1.0)
     about(hand, "Falcon", 0.8, many=2)
     assert planned(hand).changes == ()
 
 
-def test_names_that_share_an_atom_or_whose_atoms_are_linked_need_no_bridge(hand: Hand) -> None:
+def test_names_that_share_an_atom_or_whose_atoms_are_linked_need_no_bridge(hand: StoreHarness) -> None:
     one = about(hand, "Heron", 1.0)
     about(hand, "Falcon", 0.8)
     assert planned(hand).changes
     link = Relation(RelationName.ENRICHES, one[0].id, 0.8, NOON)
-    linked = hand.kept("Falcon met it", entities=("Falcon",), relations=(link,))
+    linked = hand.add("Falcon met it", entities=("Falcon",), relations=(link,))
     assert planned(hand).changes == ()
-    weak = hand.put(linked.with_(relations=(Relation(RelationName.ENRICHES, one[0].id, 0.1, NOON),))).atoms[0]
+    weak = hand.commit(linked.with_(relations=(Relation(RelationName.ENRICHES, one[0].id, 0.1, NOON),))).atoms[0]
     assert planned(hand).changes
-    hand.put(weak.with_(entities=("Falcon", "Heron")))
+    hand.commit(weak.with_(entities=("Falcon", "Heron")))
     assert planned(hand).changes == ()
 
 
-def test_what_a_dream_made_is_no_side_of_a_bridge(hand: Hand) -> None:
+def test_what_a_dream_made_is_no_side_of_a_bridge(hand: StoreHarness) -> None:
     one = about(hand, "Heron", 1.0)
     made = [
-        hand.atom(f"Falcon {n}", entities=("Falcon",), origin=Origin.DREAM, derived_from=(one[0].id,)) for n in range(3)
+        hand.new_atom(f"Falcon {n}", entities=("Falcon",), origin=Origin.DREAM, derived_from=(one[0].id,))
+        for n in range(3)
     ]
-    encoded(hand.store, hand.put(*made, origin=Origin.DREAM).atoms, 0.8)
+    encoded(hand.store, hand.commit(*made, origin=Origin.DREAM).atoms, 0.8)
     assert planned(hand).changes == ()
 
 
-def test_three_a_day_the_likest_first_and_never_a_pair_twice(hand: Hand) -> None:
+def test_three_a_day_the_likest_first_and_never_a_pair_twice(hand: StoreHarness) -> None:
     about(hand, "Heron", 1.0)
     for n, cosine in enumerate((0.76, 0.78, 0.80, 0.82, 0.84)):
         about(hand, f"Bird{n}", cosine)
     told = [move.text for move in dreamt(hand).moves]
-    assert len(told) == A_DAY and "Bird4" in told[0] and "Bird3" in told[1] and "Bird2" in told[2]
+    assert len(told) == MAX_PER_DAY and "Bird4" in told[0] and "Bird3" in told[1] and "Bird2" in told[2]
     assert dreamt(hand).moves == ()
     hand.clock.at += timedelta(hours=24)
     assert len(dreamt(hand).moves) == 2
@@ -166,7 +167,7 @@ def test_three_a_day_the_likest_first_and_never_a_pair_twice(hand: Hand) -> None
     assert dreamt(hand).moves == ()
 
 
-def test_a_chat_models_sentence_is_taken_with_what_it_cites(hand: Hand) -> None:
+def test_a_chat_models_sentence_is_taken_with_what_it_cites(hand: StoreHarness) -> None:
     one, _ = about(hand, "Heron", 1.0), about(hand, "Falcon", 0.8)
     reply = {"sentence": "Heron and Falcon both grow moss on stone 1.", "cites": [1, 4]}
     with scripted(completion(reply)) as server:
@@ -189,7 +190,7 @@ def test_a_chat_models_sentence_is_taken_with_what_it_cites(hand: Hand) -> None:
         error(500, "down"),
     ],
 )
-def test_what_a_chat_model_makes_up_changes_nothing_and_is_told(hand: Hand, reply: Scripted) -> None:
+def test_what_a_chat_model_makes_up_changes_nothing_and_is_told(hand: StoreHarness, reply: Scripted) -> None:
     about(hand, "Heron", 1.0)
     about(hand, "Falcon", 0.8)
     before = hand.store.position()

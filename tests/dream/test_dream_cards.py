@@ -11,40 +11,48 @@ from hypothesis import strategies as st
 
 from desk import Desk
 from lamina import Atom, FixedClock
+from lamina.atom.generated_section import (
+    SECTION_BEGIN,
+    SECTION_END,
+    append_user_text,
+    extract_generated_section,
+    extract_user_text,
+    has_generated_section,
+    replace_generated_section,
+)
 from lamina.atom.identity import IdSource
-from lamina.atom.page import BEGIN, END, generated_part, is_page, own_words, with_generated, with_own_words
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.capture.write import fresh_ids
-from lamina.dream.cards import SUMMARIES_A_DAY, cards, cards_since
+from lamina.capture.statement_commit import new_ids
+from lamina.dream.cards import SUMMARIES_A_DAY, cards, plan_cards_since
 from lamina.dream.dream import dream
-from lamina.dream.entity_card import CARD, LISTED, summary_in
-from lamina.dream.entity_pages import named_in, write_pages
-from lamina.dream.in_short import Condensed, ShortCard
-from lamina.dream.plan import Plan
+from lamina.dream.entity_card import MAX_LISTED, MIN_CARD_STATEMENTS, extract_summary
+from lamina.dream.entity_pages import find_names, update_pages
+from lamina.dream.page_summary import Condensed, ShortCard
+from lamina.dream.plan import StepPlan
 from lamina.dream.report import StepReport
-from lamina.dream.scene import Scene
-from lamina.dream.topics import topics
-from lamina.lifecycle.moment import Moment
+from lamina.dream.step_context import StepContext
+from lamina.dream.topics import count_topics
+from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat
-from lamina.models.chat_schema import unbounded, wire_schema
+from lamina.models.chat_schema import build_wire_schema, find_unbounded
 from lamina.models.errors import ModelError
-from lamina.store.base import Change, Commit
+from lamina.store.base import AtomChange, Commit
 from lamina.store.sqlite.store import SqliteStore
-from lamina.testing.hand import LOCAL, NOON, Hand
-from lamina.text.normal import name_form
+from lamina.testing.store_harness import LOCAL, NOON, StoreHarness
+from lamina.text.normal_form import name_form
 from llm_server import Json, completion, error, scripted
 
 
-def scene(desk: Desk, chat: Chat | None = None) -> Scene:
-    ids = fresh_ids(IdSource(os.urandom), desk.clock.at)
+def scene(desk: Desk, chat: Chat | None = None) -> StepContext:
+    ids = new_ids(IdSource(os.urandom), desk.clock.at)
     memory = desk.memory
-    return Scene(store=memory._store, scope=memory.scope, moment=Moment(desk.clock.at), ids=ids, chat=chat)
+    return StepContext(store=memory._store, scope=memory.scope, moment=AgeingTime(desk.clock.at), ids=ids, chat=chat)
 
 
-def planned(desk: Desk, chat: Chat | None = None) -> Plan:
+def planned(desk: Desk, chat: Chat | None = None) -> StepPlan:
     """What a look at everything would change."""
-    return cards_since(scene(desk, chat), None)
+    return plan_cards_since(scene(desk, chat), None)
 
 
 def dreamt(desk: Desk, chat: Chat | None = None) -> StepReport:
@@ -59,7 +67,9 @@ def dreamt(desk: Desk, chat: Chat | None = None) -> StepReport:
 
 def pages(desk: Desk, status: Status | None = Status.ACTIVE) -> dict[str, Atom]:
     found = desk.memory.list(kind="entity", status=status, limit=None)
-    return {each.subject: each for each in found if is_page(each.content) and not each.metadata.get("page")}
+    return {
+        each.subject: each for each in found if has_generated_section(each.content) and not each.metadata.get("page")
+    }
 
 
 def names(desk: Desk, name: str, many: int) -> list[Atom]:
@@ -70,9 +80,9 @@ def names(desk: Desk, name: str, many: int) -> list[Atom]:
 def put(desk: Desk, *said: dict[str, Any]) -> list[Atom]:
     """Statements as a person made them, with nothing read into them."""
     desk.tick()
-    memory, ids = desk.memory, fresh_ids(IdSource(os.urandom), desk.clock.at)
+    memory, ids = desk.memory, new_ids(IdSource(os.urandom), desk.clock.at)
     own = {"scope": memory.scope, "kind": "fact", "observed_at": desk.clock.at}
-    made = tuple(Change(Atom(id=next(ids), **{**own, **each})) for each in said)
+    made = tuple(AtomChange(Atom(id=next(ids), **{**own, **each})) for each in said)
     commit = Commit(
         actor="human", origin=Origin.HUMAN, verb="remember", reason="told", scope=memory.scope, changes=made
     )
@@ -81,8 +91,8 @@ def put(desk: Desk, *said: dict[str, Any]) -> list[Atom]:
 
 def list_pages(desk: Desk, *found: str) -> None:
     """The pages that capture makes, before anybody dreams."""
-    ids = fresh_ids(IdSource(os.urandom), desk.clock.at)
-    write_pages(desk.memory._store, desk.memory.scope, {name_form(each): each for each in found}, ids)
+    ids = new_ids(IdSource(os.urandom), desk.clock.at)
+    update_pages(desk.memory._store, desk.memory.scope, {name_form(each): each for each in found}, ids)
     desk.memory.sync()
 
 
@@ -118,7 +128,7 @@ def test_enough_statements_make_a_card_and_every_line_links_to_its_source(desk: 
     told = dreamt(desk)
     page = pages(desk)["Ann"]
     text = (desk.root / (desk.memory.path_of(page.id) or "")).read_text(encoding="utf-8")
-    lines = generated_part(text).splitlines()
+    lines = extract_generated_section(text).splitlines()
 
     def line(key: str, words: str) -> str:
         return f"- [[{desk.file(made[key]).stem}]] {words}"
@@ -141,7 +151,7 @@ def test_enough_statements_make_a_card_and_every_line_links_to_its_source(desk: 
 
 
 def test_fewer_statements_stay_a_list_and_dreams_make_no_page_of_them(desk: Desk) -> None:
-    names(desk, "Kit", CARD - 1)
+    names(desk, "Kit", MIN_CARD_STATEMENTS - 1)
     assert dreamt(desk).moves == ()
     list_pages(desk, "Kit")
     page = pages(desk)["Kit"]
@@ -156,7 +166,7 @@ def test_capture_and_dream_write_the_same_page(desk: Desk) -> None:
     made = ann(desk)
     dreamt(desk)
     before = vault(desk)
-    list_pages(desk, *named_in(made.values()).values())
+    list_pages(desk, *find_names(made.values()).values())
     after = vault(desk)
     assert {path: after[path] for path in before} == before
 
@@ -180,11 +190,11 @@ def test_a_dream_at_one_clock_changes_no_byte_the_second_time(desk: Desk) -> Non
     assert (planned(desk).changes, planned(desk).moves) == ((), ())
     assert dreamt(desk).commit is None
     assert vault(desk) == before
-    assert f"and {70 - LISTED} older ones" in pages(desk)["Kit"].content
+    assert f"and {70 - MAX_LISTED} older ones" in pages(desk)["Kit"].content
 
 
 def test_what_a_dream_made_is_on_no_card(desk: Desk) -> None:
-    names(desk, "Kit", CARD - 1)
+    names(desk, "Kit", MIN_CARD_STATEMENTS - 1)
     store, scope = desk.memory._store, desk.memory.scope
     own = Atom(
         id=IdSource(os.urandom).new(desk.clock.at),
@@ -196,7 +206,7 @@ def test_what_a_dream_made_is_on_no_card(desk: Desk) -> None:
         origin=Origin.DREAM,
     )
     store.commit(
-        Commit(actor="lamina", origin=Origin.DREAM, verb="dream", reason="x", scope=scope, changes=(Change(own),))
+        Commit(actor="lamina", origin=Origin.DREAM, verb="dream", reason="x", scope=scope, changes=(AtomChange(own),))
     )
     assert planned(desk).changes == ()
     list_pages(desk, "Kit")
@@ -207,14 +217,14 @@ def test_a_persons_part_survives_three_dreams_and_edits(desk: Desk) -> None:
     ann(desk)
     dreamt(desk)
     file = desk.file(pages(desk)["Ann"])
-    front, _, rest = file.read_text(encoding="utf-8").partition(BEGIN)
-    file.write_text(f"{front}Met at the fair.\n\n{BEGIN}{rest.rstrip()}\n\nFears thunder.\n", encoding="utf-8")
+    front, _, rest = file.read_text(encoding="utf-8").partition(SECTION_BEGIN)
+    file.write_text(f"{front}Met at the fair.\n\n{SECTION_BEGIN}{rest.rstrip()}\n\nFears thunder.\n", encoding="utf-8")
     for n in range(3):
         desk.tick(days=1)
         desk.remember(f"Ann sold {n} jugs.", entities=["Ann"])
         dreamt(desk)
         text = file.read_text(encoding="utf-8")
-        before, after = text.partition(BEGIN)[0], text.partition(END)[2]
+        before, after = text.partition(SECTION_BEGIN)[0], text.partition(SECTION_END)[2]
         assert f"Ann sold {n} jugs." in text
         assert before.endswith("\nMet at the fair.\n\n")
         assert after == "\n\nFears thunder.\n" + "Hums.\n" * n
@@ -239,7 +249,7 @@ def test_a_page_that_a_person_deleted_is_not_made_again(desk: Desk, again: str) 
 def test_a_page_whose_marks_a_person_took_out_is_theirs(desk: Desk) -> None:
     ann(desk)
     dreamt(desk)
-    file = desk.edit(pages(desk)["Ann"], END, "")
+    file = desk.edit(pages(desk)["Ann"], SECTION_END, "")
     desk.memory.sync()
     desk.remember("Ann sold three jugs.", entities=["Ann"])
     text = file.read_text(encoding="utf-8")
@@ -249,7 +259,7 @@ def test_a_page_whose_marks_a_person_took_out_is_theirs(desk: Desk) -> None:
 
 @pytest.mark.parametrize("again", ["dream", "capture"])
 def test_a_page_that_was_undone_is_made_again_only_when_it_would_say_something_else(desk: Desk, again: str) -> None:
-    names(desk, "Kit", CARD)
+    names(desk, "Kit", MIN_CARD_STATEMENTS)
     desk.memory.sync()
     before = vault(desk)
     done = dreamt(desk)
@@ -268,7 +278,7 @@ def test_a_page_that_was_undone_is_made_again_only_when_it_would_say_something_e
 
 @pytest.mark.parametrize("again", ["dream", "capture"])
 def test_a_page_whose_making_anew_was_undone_stays_as_it_was_until_something_changes(desk: Desk, again: str) -> None:
-    names(desk, "Kit", CARD)
+    names(desk, "Kit", MIN_CARD_STATEMENTS)
     dreamt(desk)
     page = pages(desk)["Kit"]
     desk.remember("Kit keeps a goat.", entities=["Kit"])
@@ -285,7 +295,7 @@ def test_a_page_whose_making_anew_was_undone_stays_as_it_was_until_something_cha
 
 
 def test_two_dreams_undone_one_after_the_other_stay_undone(desk: Desk) -> None:
-    names(desk, "Kit", CARD)
+    names(desk, "Kit", MIN_CARD_STATEMENTS)
     first = dreamt(desk).commit
     desk.remember("Kit keeps a goat.", entities=["Kit"])
     second = dreamt(desk).commit
@@ -301,7 +311,7 @@ def test_a_summary_that_was_undone_is_not_asked_for_again(desk: Desk) -> None:
     dreamt(desk)
     with scripted(completion(SHORT)) as server:
         done = dreamt(desk, server.chat())
-        assert done.commit is not None and summary_in(pages(desk)["Ann"].content)
+        assert done.commit is not None and extract_summary(pages(desk)["Ann"].content)
         desk.memory.undo(done.commit)
         assert dreamt(desk, server.chat()).commit is None
         assert len(server.asked) == 1
@@ -309,7 +319,7 @@ def test_a_summary_that_was_undone_is_not_asked_for_again(desk: Desk) -> None:
 
 @pytest.mark.parametrize("by", ["dream", "capture"])
 def test_a_pinned_page_is_left_alone(desk: Desk, by: str) -> None:
-    names(desk, "Kit", CARD)
+    names(desk, "Kit", MIN_CARD_STATEMENTS)
     dreamt(desk)
     pinned = desk.memory.pin(pages(desk)["Kit"].id)
     text = desk.file(pinned).read_bytes()
@@ -323,10 +333,10 @@ def test_a_pinned_page_is_left_alone(desk: Desk, by: str) -> None:
 
 
 def test_lines_that_are_not_a_persons_word_say_whose_they_are(desk: Desk) -> None:
-    names(desk, "Kit", CARD)
+    names(desk, "Kit", MIN_CARD_STATEMENTS)
     put(desk, {"content": "Kit owns a mill.", "entities": ("Kit",), "origin": Origin.AGENT})
     dreamt(desk)
-    lines = generated_part(pages(desk)["Kit"].content).splitlines()
+    lines = extract_generated_section(pages(desk)["Kit"].content).splitlines()
     assert [line for line in lines if "mill" in line and "]] (agent) Kit owns a mill." in line]
     assert not any("(" in line for line in lines if "bees" in line)
 
@@ -363,7 +373,7 @@ def test_the_page_that_a_person_wrote_on_lives_on(desk: Desk) -> None:
     dreamt(desk)
     (page,) = pages(desk).values()
     assert page.subject == "Berg, Clara"
-    assert own_words(page.content) == "Sings alto."
+    assert extract_user_text(page.content) == "Sings alto."
     assert "6 statements" in page.content
 
 
@@ -377,8 +387,8 @@ def test_where_people_wrote_on_both_pages_no_word_is_lost_and_none_is_ended(desk
     dreamt(desk)
     (page,) = pages(desk).values()
     (aside,) = pages(desk, Status.ARCHIVED).values()
-    assert own_words(page.content) == "Sings alto.\n\nHates leeks."
-    assert own_words(aside.content) == "Hates leeks."
+    assert extract_user_text(page.content) == "Sings alto.\n\nHates leeks."
+    assert extract_user_text(aside.content) == "Hates leeks."
     assert dreamt(desk).commit is None
 
 
@@ -484,7 +494,7 @@ def test_a_model_sums_up_a_card_and_only_what_the_lines_bear_out_is_kept(desk: D
         dreamt(desk, server.chat())
         page = pages(desk)["Ann"]
         city, job, like = (f"[[{desk.file(made[key]).stem}]]" for key in ("city", "job", "like"))
-        assert summary_in(page.content) == [
+        assert extract_summary(page.content) == [
             f"- {city} {job} Ann lives in Porto and is a potter.",
             f"- {like} Ann likes rye bread.",
         ]
@@ -499,10 +509,10 @@ def test_a_summary_goes_with_the_lines_it_was_made_of(desk: Desk) -> None:
     ann(desk)
     with scripted(completion(SHORT)) as server:
         dreamt(desk, server.chat())
-        assert summary_in(pages(desk)["Ann"].content)
+        assert extract_summary(pages(desk)["Ann"].content)
         desk.remember("Ann lives in Faro now.", subject="Ann", attribute="city", value="Faro")
         list_pages(desk, "Ann")
-        assert summary_in(pages(desk)["Ann"].content) == []
+        assert extract_summary(pages(desk)["Ann"].content) == []
         dreamt(desk, server.chat())
         assert len(server.asked) == 2
     assert "Porto" not in pages(desk)["Ann"].content
@@ -513,7 +523,7 @@ def test_a_model_whose_sentences_nothing_bears_out_is_not_asked_again(desk: Desk
     lies = {"sentences": [{"text": f"The mayor of Vienna is {who}.", "lines": [1]} for who in ("Max", "Moritz")]}
     with scripted(completion(lies)) as server:
         dreamt(desk, server.chat())
-        assert summary_in(pages(desk)["Ann"].content) == []
+        assert extract_summary(pages(desk)["Ann"].content) == []
         assert dreamt(desk, server.chat()).commit is None
         assert len(server.asked) == 1
 
@@ -551,12 +561,19 @@ def test_what_a_model_is_shown_is_fenced_and_what_it_may_say_has_an_end(desk: De
         shown = str(server.asked[0]["messages"])
     assert shown.count("</data>") == 2
     assert "‹/data›" in shown
-    assert unbounded(wire_schema(ShortCard)) == unbounded(wire_schema(Condensed)) == []
+    assert find_unbounded(build_wire_schema(ShortCard)) == find_unbounded(build_wire_schema(Condensed)) == []
 
 
 def test_so_many_pages_are_summed_up_in_a_day(desk: Desk) -> None:
     many = SUMMARIES_A_DAY + 2
-    put(desk, *({"content": f"Is in {k}.", "entities": (f"Zoe{n}",)} for n in range(many) for k in range(CARD)))
+    put(
+        desk,
+        *(
+            {"content": f"Is in {k}.", "entities": (f"Zoe{n}",)}
+            for n in range(many)
+            for k in range(MIN_CARD_STATEMENTS)
+        ),
+    )
     answer = {"sentences": [{"text": "It is so.", "lines": [1]}] * 2}
     with scripted(completion(answer)) as server:
         dreamt(desk, server.chat())
@@ -570,7 +587,7 @@ def test_so_many_pages_are_summed_up_in_a_day(desk: Desk) -> None:
 def test_nothing_erased_is_left_on_a_card(desk: Desk) -> None:
     ann(desk)
     told = desk.remember("Ann's code is kavodumbi.", subject="Ann", attribute="code", value="kavodumbi")
-    names(desk, "Tarozk", CARD)
+    names(desk, "Tarozk", MIN_CARD_STATEMENTS)
     both = [desk.remember(f"Ann met Tarozk {n}.", entities=["Ann", "Tarozk"]) for n in range(3)]
     dreamt(desk)
     gone = [told, *both, *(each for each in desk.memory.list(limit=None) if "Tarozk" in each.entities)]
@@ -589,24 +606,24 @@ def test_topics_are_counted_by_tag_and_subject(desk: Desk) -> None:
     desk.remember("The kiln is hot.", subject="Kiln", tags=["pottery"])
     last = desk.remember("Glaze is ready.", subject="Kiln", tags=["pottery", "Glaze"])
     desk.remember("I am late.", subject="user")
-    found = [(topic.name, topic.count) for topic in topics(desk.memory.list(limit=None))]
+    found = [(topic.name, topic.count) for topic in count_topics(desk.memory.list(limit=None))]
     assert found == [("kiln", 2), ("pottery", 2), ("glaze", 1)]
-    assert topics([last])[0].newest == last.observed_at
-    assert topics([]) == []
+    assert count_topics([last])[0].newest == last.observed_at
+    assert count_topics([]) == []
 
 
 words = st.text(st.sampled_from("ab \n<!->") | st.characters(exclude_categories=["Cs"]), max_size=30)
 
 
-@given(words, st.lists(st.sampled_from([BEGIN, END, "x", "\n"]), max_size=6), words)
+@given(words, st.lists(st.sampled_from([SECTION_BEGIN, SECTION_END, "x", "\n"]), max_size=6), words)
 def test_generated_words_never_become_a_persons_own(own: str, marks: list[str], after: str) -> None:
-    page = with_generated(own if BEGIN not in own else "", "".join(marks))
-    mine = own_words(page)
-    once = with_generated(page + after, "other")
-    assert generated_part(once) == "other"
-    assert own_words(once).startswith(mine)
-    assert with_generated(once, "other") == once
-    assert with_own_words(once, "mine").count("mine") == max(1, once.count("mine"))
+    page = replace_generated_section(own if SECTION_BEGIN not in own else "", "".join(marks))
+    mine = extract_user_text(page)
+    once = replace_generated_section(page + after, "other")
+    assert extract_generated_section(once) == "other"
+    assert extract_user_text(once).startswith(mine)
+    assert replace_generated_section(once, "other") == once
+    assert append_user_text(once, "mine").count("mine") == max(1, once.count("mine"))
 
 
 kinds = st.sampled_from(["fact", "event", "preference", "relationship", "habit", "moment"])
@@ -638,26 +655,26 @@ def test_what_is_looked_at_bit_by_bit_is_as_if_looked_at_whole_and_loses_nothing
 ) -> None:
     clock = FixedClock(NOON)
     store = SqliteStore(tmp_path_factory.mktemp("any"), clock)
-    hand = Hand(store, clock)
+    hand = StoreHarness(store, clock)
     try:
         for n, said in enumerate(days):
-            hand.put(*(hand.atom(each.pop("content"), **each) for each in some(said, 100 * n)))
+            hand.commit(*(hand.new_atom(each.pop("content"), **each) for each in some(said, 100 * n)))
             before = {each.id: each for each in hand.read()}
-            ids = fresh_ids(IdSource(os.urandom), clock.at)
-            scene = Scene(store=store, scope=LOCAL, moment=Moment(clock.at), ids=ids)
+            ids = new_ids(IdSource(os.urandom), clock.at)
+            scene = StepContext(store=store, scope=LOCAL, moment=AgeingTime(clock.at), ids=ids)
             assert not dream([scene], {"cards": cards}, store, clock.at).failed
             after = {each.id: each for each in hand.read()}
-            assert cards(scene).changes == cards_since(scene, None).changes == ()
+            assert cards(scene).changes == plan_cards_since(scene, None).changes == ()
             assert all(after[key] == each for key, each in before.items() if each.origin is Origin.HUMAN)
             clock.at += timedelta(days=1)
-            scene = replace(scene, moment=Moment(clock.at))
-            assert cards_since(scene, None).changes == ()
+            scene = replace(scene, moment=AgeingTime(clock.at))
+            assert plan_cards_since(scene, None).changes == ()
     finally:
         store.close()
 
 
 def test_what_is_over_leaves_the_card_with_its_day(desk: Desk) -> None:
-    names(desk, "Kit", CARD)
+    names(desk, "Kit", MIN_CARD_STATEMENTS)
     over = desk.clock.at + timedelta(days=2)
     put(desk, {"content": "Kit rents a barn.", "entities": ("Kit",), "valid_until": over})
     dreamt(desk)

@@ -27,14 +27,14 @@ from lamina.atom.status import Status
 from lamina.dream.dream import LEASE_SECONDS, dream
 from lamina.dream.report import DreamReport
 from lamina.dream.steps import STEPS
-from lamina.lifecycle.ageing import age
-from lamina.lifecycle.decision import Action, StorageTier
-from lamina.lifecycle.moment import Moment
-from lamina.lifecycle.retention import Mode
-from lamina.store.lives import LIVE
+from lamina.lifecycle.ageing import decide_ageing
+from lamina.lifecycle.ageing_time import AgeingTime
+from lamina.lifecycle.decision import AgeingAction, StorageTier
+from lamina.lifecycle.retention import RetentionMode
+from lamina.store.ageing_state import AGEING_STATUSES
 from llm_server import Scripted, completion, error, scripted
 
-TIERS = {Action.COOL, Action.WARM}
+TIERS = {AgeingAction.COOL, AgeingAction.WARM}
 SEEDS = range(many(40))
 FEW_SEEDS = range(min(many(12), 100))
 
@@ -86,12 +86,12 @@ def test_dreamt_again_a_dream_changes_no_byte_and_undone_it_leaves_none_changed(
         with in_turn(root, seed) as (memory, _, random):
             yes, before, known = random.random() < 0.5, files(memory), every(memory)
             report = memory.dream(yes=yes)
-            assert not report.failed, f"seed {seed}: {[each.told for each in report.failed]}"
+            assert not report.failed, f"seed {seed}: {[each.summary for each in report.failed]}"
             done.update(move.action for move in report.moves)
             stands = everything(memory)
             for steps in (None, [*STEPS]):  # left to itself, and with every step asked for by name
                 again = memory.dream(steps, yes=yes)
-                assert again.moves == () and not again.failed, f"seed {seed}: {[step.told for step in again.steps]}"
+                assert again.moves == () and not again.failed, f"seed {seed}: {[step.summary for step in again.steps]}"
                 assert everything(memory) == stands, f"seed {seed}"
             if any(step.commit for step in report.steps):
                 memory.undo(report.batch)
@@ -109,10 +109,12 @@ def test_a_pin_is_never_moved() -> None:
         now = BEGINS + random.random() * 900 * DAY
         for n in range(random.randint(1, 12)):
             atom, signals = any_atom(random, n, now), any_signals(random, now)
-            taken = age(atom, signals, Moment(now), random.choice(list(StorageTier)), random.choice(list(Mode)))
+            taken = decide_ageing(
+                atom, signals, AgeingTime(now), random.choice(list(StorageTier)), random.choice(list(RetentionMode))
+            )
             moved.update(each.action for each in taken if not atom.pinned)
             assert not atom.pinned or {each.action for each in taken} <= TIERS, f"seed {seed}: {atom}"
-    assert moved.keys() >= {Action.PROMOTE, Action.ARCHIVE, Action.REVIVE, Action.EXPIRE}
+    assert moved.keys() >= {AgeingAction.PROMOTE, AgeingAction.ARCHIVE, AgeingAction.REVIVE, AgeingAction.EXPIRE}
 
 
 def test_no_step_of_a_dream_moves_a_pin_and_no_text_is_ever_lost(root: Path) -> None:
@@ -120,7 +122,9 @@ def test_no_step_of_a_dream_moves_a_pin_and_no_text_is_ever_lost(root: Path) -> 
         with in_turn(root, seed) as (memory, clock, random):
             written: set[tuple[AtomId, str]] = set()
             for _ in range(3):
-                pinned = {id_: each for id_, each in every(memory).items() if each.pinned and each.status in LIVE}
+                pinned = {
+                    id_: each for id_, each in every(memory).items() if each.pinned and each.status in AGEING_STATUSES
+                }
                 written |= _texts(memory)
                 report = memory.dream(yes=True)
                 written |= _texts(memory)
@@ -144,10 +148,10 @@ def _texts(memory: Memory) -> set[tuple[AtomId, str]]:
 def test_a_dry_run_tells_what_a_dream_does_and_changes_nothing(root: Path) -> None:
     for seed in FEW_SEEDS:
         with in_turn(root, seed) as (memory, clock, _):
-            before, due = everything(memory), memory._store.lives.due(memory.scope, clock.now())
+            before, due = everything(memory), memory._store.ageing_states.find_due(memory.scope, clock.now())
             dry = memory.dream(dry_run=True, yes=True)
             assert dry.dry_run and everything(memory) == before, f"seed {seed}"
-            assert memory._store.lives.due(memory.scope, clock.now()) == due, f"seed {seed}"
+            assert memory._store.ageing_states.find_due(memory.scope, clock.now()) == due, f"seed {seed}"
             assert memory.review.count(kind="dream") == 0
             real = memory.dream(yes=True)
             assert _deeds(dry) == _deeds(real), f"seed {seed}"
@@ -274,7 +278,7 @@ def test_what_a_dead_process_of_this_machine_held_is_taken_over_and_nobody_elses
         dead = subprocess.Popen([sys.executable, "-c", ""])
         dead.wait()
         for holder, asleep in ((f"{socket.gethostname()}:{dead.pid}-ab", False), (f"elsewhere:{dead.pid}-ab", True)):
-            assert memory._store.jobs.take("dream", holder, 60.0)
+            assert memory._store.jobs.acquire("dream", holder, 60.0)
             assert (memory.dream(["age"]).asleep is not None) is asleep
 
 
@@ -308,10 +312,10 @@ ANSWERS: dict[str, Scripted] = {
 def _steps_with(memory: Memory, server_chat: object) -> DreamReport:
     """A whole dream with somebody to ask."""
     now = memory.now()
-    scene = memory._equipment.scene(memory._store, memory.scope, iter(()), lambda: False)
+    scene = memory._model_registry.make_dream_context(memory._store, memory.scope, iter(()), lambda: False)
     ids = (memory._ids.new(now) for _ in iter(int, 1))
-    asked = replace(scene, chat=server_chat, ids=ids, insights=True)  # type: ignore[arg-type]
-    return dream([asked], STEPS, memory._store, now, anyway=True)
+    asked = replace(scene, chat=server_chat, ids=ids, insights_enabled=True)  # type: ignore[arg-type]
+    return dream([asked], STEPS, memory._store, now, is_approved=True)
 
 
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
@@ -344,6 +348,6 @@ def _only_without_the_chat(memory: Memory, report: DreamReport, before: int) -> 
     assert "cards" in failed and failed <= {"merge", "cards", "bridge", "probe"}
     assert all(by[each].commit is None and "nothing was changed" in (by[each].failed or "") for each in failed)
     assert by["age"].commit is not None
-    entries = memory._store.journal(memory.scopes, before)
+    entries = memory._store.read_journal(memory.scopes, before)
     assert [entry.id for entry in entries] == [step.commit for step in report.steps if step.commit]
     assert memory.list(kind="entity", status=None) == []

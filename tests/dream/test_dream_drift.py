@@ -15,19 +15,19 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import IdSource
 from lamina.atom.kinds import Layer
 from lamina.atom.status import Status
-from lamina.capture.write import fresh_ids
+from lamina.capture.statement_commit import new_ids
 from lamina.clock import FixedClock
-from lamina.dream.claims_of_code import Named, Sort, named_in
+from lamina.dream.code_references import CodeReference, ReferenceType, find_references
+from lamina.dream.code_roots import CodeRoots, Presence
 from lamina.dream.dream import dream
 from lamina.dream.drift import STEP, Severity, drift, score
-from lamina.dream.ground import Ground, Sight
-from lamina.dream.plan import Plan
+from lamina.dream.plan import StepPlan
 from lamina.dream.report import DreamReport
-from lamina.dream.scene import Scene
-from lamina.lifecycle.moment import Moment
+from lamina.dream.step_context import StepContext
+from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.review.undo import undo
 from lamina.store.sqlite import SqliteStore
-from lamina.testing.hand import DAY, LOCAL, NOON, Hand
+from lamina.testing.store_harness import DAY, LOCAL, NOON, StoreHarness
 
 _FILES = {
     "src/shop/app.py": "import click\n\nclass Order:\n    def total(self) -> int: ...\n\ndef parse_order(text): ...\n",
@@ -58,11 +58,11 @@ def shop(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def hand(tmp_path: Path) -> Iterator[Hand]:
+def hand(tmp_path: Path) -> Iterator[StoreHarness]:
     clock = FixedClock(NOON)
     (tmp_path / "state").mkdir()
     store = SqliteStore(tmp_path / "state", clock)
-    yield Hand(store, clock)
+    yield StoreHarness(store, clock)
     store.close()
 
 
@@ -73,39 +73,41 @@ def _project(root: Path) -> Path:
     return root
 
 
-def _scene(hand: Hand, *roots: Path, at: datetime | None = None) -> Scene:
+def _scene(hand: StoreHarness, *roots: Path, at: datetime | None = None) -> StepContext:
     now = at or hand.clock.now()
-    return Scene(
-        store=hand.store, scope=LOCAL, moment=Moment(now), ids=fresh_ids(IdSource(os.urandom), now), roots=roots
+    return StepContext(
+        store=hand.store, scope=LOCAL, moment=AgeingTime(now), ids=new_ids(IdSource(os.urandom), now), code_roots=roots
     )
 
 
-def _dream(hand: Hand, *roots: Path) -> DreamReport:
+def _dream(hand: StoreHarness, *roots: Path) -> DreamReport:
     return dream([_scene(hand, *roots)], {STEP: drift}, hand.store, hand.clock.now())
 
 
-def _gone(root: Path, text: str) -> list[Named]:
-    ground = Ground([root])
-    return [each for each in named_in(text) if ground.sight(each) is Sight.GONE]
+def _gone(root: Path, text: str) -> list[CodeReference]:
+    ground = CodeRoots([root])
+    return [each for each in find_references(text) if ground.presence_of(each) is Presence.MISSING]
 
 
-def _notes(plan: Plan) -> str:
+def _notes(plan: StepPlan) -> str:
     return "\n".join(plan.notes)
 
 
-def test_a_statement_about_a_file_that_is_gone_is_challenged_with_what_was_looked_for(hand: Hand, shop: Path) -> None:
-    gone, there = hand.kept("The entry point is src/shop/main.py."), hand.kept("Orders live in src/shop/app.py.")
+def test_a_statement_about_a_file_that_is_gone_is_challenged_with_what_was_looked_for(
+    hand: StoreHarness, shop: Path
+) -> None:
+    gone, there = hand.add("The entry point is src/shop/main.py."), hand.add("Orders live in src/shop/app.py.")
     report = _dream(hand, shop)
     (move,) = report.moves
     assert (move.action, move.atom_id) == ("challenge", gone.id)
     assert move.why == "src/shop/main.py is not in shop; stated 2026-11-14"
-    assert hand.head(gone).status is Status.CHALLENGED
-    assert hand.head(there).status is Status.ACTIVE
-    assert hand.head(gone).content == gone.content
+    assert hand.current(gone).status is Status.CHALLENGED
+    assert hand.current(there).status is Status.ACTIVE
+    assert hand.current(gone).content == gone.content
 
 
-def test_where_no_folder_is_declared_nothing_is_checked(hand: Hand) -> None:
-    hand.kept("The entry point is src/shop/main.py.")
+def test_where_no_folder_is_declared_nothing_is_checked(hand: StoreHarness) -> None:
+    hand.add("The entry point is src/shop/main.py.")
     plan = drift(_scene(hand))
     assert not (plan.changes or plan.moves or plan.notes)
 
@@ -171,18 +173,22 @@ def test_what_is_there_or_proves_nothing_is_not_gone(standing: Path, text: str) 
     assert _gone(standing, text) == []
 
 
-def test_a_whole_path_under_a_root_is_an_error_and_one_of_another_machine_is_none(hand: Hand, shop: Path) -> None:
-    hand.kept(f"The app is {shop}/main.py.")
-    hand.kept(f"The app is {shop}/src/shop/app.py, the old machine has /srv/shop/main.py.")
+def test_a_whole_path_under_a_root_is_an_error_and_one_of_another_machine_is_none(
+    hand: StoreHarness, shop: Path
+) -> None:
+    hand.add(f"The app is {shop}/main.py.")
+    hand.add(f"The app is {shop}/src/shop/app.py, the old machine has /srv/shop/main.py.")
     plan = drift(_scene(hand, shop))
     assert len(plan.moves) == 1
     assert "score 90 of 100: 1 error, 0 warning, 0 info" in _notes(plan)
 
 
-def test_a_home_folder_means_the_one_of_this_machine(hand: Hand, shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_home_folder_means_the_one_of_this_machine(
+    hand: StoreHarness, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", str(shop.parent))
-    hand.kept("The app is ~/shop/src/shop/app.py.")
-    gone = hand.kept("The app is `~/shop/main.py`.")
+    hand.add("The app is ~/shop/src/shop/app.py.")
+    gone = hand.add("The app is `~/shop/main.py`.")
     assert [move.atom_id for move in drift(_scene(hand, shop)).moves] == [gone.id]
 
 
@@ -192,31 +198,33 @@ def test_the_score_counts_errors_warnings_and_hints_and_ends_at_nothing() -> Non
     assert score([Severity.ERROR] * 30) == 0
 
 
-def test_a_bare_file_name_is_a_hint_and_no_doubt(hand: Hand, shop: Path) -> None:
-    hand.kept("The keys are in `keys.toml`.")
+def test_a_bare_file_name_is_a_hint_and_no_doubt(hand: StoreHarness, shop: Path) -> None:
+    hand.add("The keys are in `keys.toml`.")
     plan = drift(_scene(hand, shop))
     assert not plan.moves and "keys.toml is not in shop" in _notes(plan) and "only a hint" in _notes(plan)
 
 
-def test_a_path_into_a_folder_no_root_has_is_a_hint_unless_it_was_read_there_before(hand: Hand, shop: Path) -> None:
-    atom = hand.kept("Bills are made in billing/invoice.py.")
+def test_a_path_into_a_folder_no_root_has_is_a_hint_unless_it_was_read_there_before(
+    hand: StoreHarness, shop: Path
+) -> None:
+    atom = hand.add("Bills are made in billing/invoice.py.")
     plan = drift(_scene(hand, shop))
     assert (
         not plan.moves and "billing/invoice.py is not in shop" in _notes(plan) and "0 warning, 1 info" in _notes(plan)
     )
-    hand.kept("billing/invoice.py (Python)", kind="code", metadata={"path": "billing/invoice.py"})
+    hand.add("billing/invoice.py (Python)", kind="code", metadata={"path": "billing/invoice.py"})
     assert [move.atom_id for move in drift(_scene(hand, shop)).moves] == [atom.id]
 
 
-def test_a_pinned_statement_is_told_of_and_left_alone(hand: Hand, shop: Path) -> None:
-    atom = hand.kept("The entry point is src/shop/main.py.", pinned=True)
+def test_a_pinned_statement_is_told_of_and_left_alone(hand: StoreHarness, shop: Path) -> None:
+    atom = hand.add("The entry point is src/shop/main.py.", pinned=True)
     plan = drift(_scene(hand, shop))
     assert not plan.changes and "(pinned)" in _notes(plan)
     _dream(hand, shop)
-    assert hand.head(atom) == atom
+    assert hand.current(atom) == atom
 
 
-def test_what_happened_is_planned_waits_or_is_over_is_not_checked(hand: Hand, shop: Path) -> None:
+def test_what_happened_is_planned_waits_or_is_over_is_not_checked(hand: StoreHarness, shop: Path) -> None:
     cases: list[dict[str, Any]] = [
         {"kind": "event"},
         {"kind": "goal"},
@@ -226,18 +234,18 @@ def test_what_happened_is_planned_waits_or_is_over_is_not_checked(hand: Hand, sh
         {"valid_until": NOON - DAY},
     ]
     for n, fields in enumerate(cases):
-        hand.kept(f"{n}: the entry point is src/shop/main.py.", **fields)
+        hand.add(f"{n}: the entry point is src/shop/main.py.", **fields)
     assert not drift(_scene(hand, shop)).moves
 
 
-def test_a_procedure_is_checked(hand: Hand, shop: Path) -> None:
-    atom = hand.kept("To release, run `make release`.", kind="procedure")
+def test_a_procedure_is_checked(hand: StoreHarness, shop: Path) -> None:
+    atom = hand.add("To release, run `make release`.", kind="procedure")
     assert [move.atom_id for move in drift(_scene(hand, shop)).moves] == [atom.id]
 
 
-def test_drift_once_more_changes_nothing(hand: Hand, shop: Path) -> None:
+def test_drift_once_more_changes_nothing(hand: StoreHarness, shop: Path) -> None:
     for n in range(3):
-        hand.kept(f"Part {n} is src/shop/part{n}.py.")
+        hand.add(f"Part {n} is src/shop/part{n}.py.")
     assert len(_dream(hand, shop).moves) == 3
     position = hand.store.position()
     again = drift(_scene(hand, shop))
@@ -246,20 +254,20 @@ def test_drift_once_more_changes_nothing(hand: Hand, shop: Path) -> None:
     assert hand.store.position() == position
 
 
-def test_what_a_person_let_stand_is_not_doubted_again_until_its_words_change(hand: Hand, shop: Path) -> None:
-    atom = hand.kept("The entry point is src/shop/main.py.")
+def test_what_a_person_let_stand_is_not_doubted_again_until_its_words_change(hand: StoreHarness, shop: Path) -> None:
+    atom = hand.add("The entry point is src/shop/main.py.")
     _dream(hand, shop)
-    hand.put(hand.head(atom).with_(status=Status.ACTIVE))
+    hand.commit(hand.current(atom).with_(status=Status.ACTIVE))
     plan = drift(_scene(hand, shop))
     assert not plan.moves and "confirmed by a person" in _notes(plan)
-    hand.put(hand.head(atom).with_(content="The entry point is src/shop/start.py."))
+    hand.commit(hand.current(atom).with_(content="The entry point is src/shop/start.py."))
     assert [move.atom_id for move in drift(_scene(hand, shop)).moves] == [atom.id]
 
 
-def test_what_came_back_is_told_and_a_person_decides(hand: Hand, shop: Path) -> None:
-    atom = hand.kept("The entry point is src/shop/main.py.")
-    other = hand.kept("Orders live in src/shop/app.py.")
-    hand.put(other.with_(status=Status.CHALLENGED), reason="somebody doubts it")
+def test_what_came_back_is_told_and_a_person_decides(hand: StoreHarness, shop: Path) -> None:
+    atom = hand.add("The entry point is src/shop/main.py.")
+    other = hand.add("Orders live in src/shop/app.py.")
+    hand.commit(other.with_(status=Status.CHALLENGED), reason="somebody doubts it")
     _dream(hand, shop)
     assert "again" not in _notes(drift(_scene(hand, shop)))
     (shop / "src/shop/main.py").write_text("")
@@ -269,25 +277,27 @@ def test_what_came_back_is_told_and_a_person_decides(hand: Hand, shop: Path) -> 
     assert other.id[-6:] not in _notes(plan)
 
 
-def test_drift_can_be_undone(hand: Hand, shop: Path) -> None:
-    atom = hand.kept("The entry point is src/shop/main.py.")
+def test_drift_can_be_undone(hand: StoreHarness, shop: Path) -> None:
+    atom = hand.add("The entry point is src/shop/main.py.")
     report = _dream(hand, shop)
     assert report.steps[0].commit is not None
     undo(hand.store, report.steps[0].commit, (LOCAL,), "human", atom.origin)
-    assert hand.head(atom) == atom
+    assert hand.current(atom) == atom
 
 
-def test_a_file_known_to_the_codebase_layer_is_told_with_the_day_it_was_last_read(hand: Hand, shop: Path) -> None:
-    hand.kept(
+def test_a_file_known_to_the_codebase_layer_is_told_with_the_day_it_was_last_read(
+    hand: StoreHarness, shop: Path
+) -> None:
+    hand.add(
         "src/shop/main.py (Python)", kind="code", observed_at=NOON - 30 * DAY, metadata={"path": "src/shop/main.py"}
     )
-    hand.kept("The entry point is src/shop/main.py.")
+    hand.add("The entry point is src/shop/main.py.")
     assert drift(_scene(hand, shop)).moves[0].why == "src/shop/main.py is not in shop; last seen 2026-10-15"
 
 
-def test_a_folder_that_is_not_here_or_is_empty_doubts_nothing(hand: Hand, shop: Path, tmp_path: Path) -> None:
-    hand.kept("The entry point is src/shop/main.py.")
-    hand.kept(f"It is {tmp_path}/away/main.py and {tmp_path}/bare/main.py.")
+def test_a_folder_that_is_not_here_or_is_empty_doubts_nothing(hand: StoreHarness, shop: Path, tmp_path: Path) -> None:
+    hand.add("The entry point is src/shop/main.py.")
+    hand.add(f"It is {tmp_path}/away/main.py and {tmp_path}/bare/main.py.")
     (tmp_path / "bare").mkdir()
     for missing in (tmp_path / "away", tmp_path / "bare"):
         plan = drift(_scene(hand, shop, missing))
@@ -295,27 +305,27 @@ def test_a_folder_that_is_not_here_or_is_empty_doubts_nothing(hand: Hand, shop: 
 
 
 def test_a_folder_with_too_many_files_is_not_checked(shop: Path) -> None:
-    ground = Ground([shop], most=3)
-    assert ground.sight(Named(Sort.RELATIVE, "src/shop/main.py")) is Sight.UNKNOWN
+    ground = CodeRoots([shop], max_files=3)
+    assert ground.presence_of(CodeReference(ReferenceType.RELATIVE, "src/shop/main.py")) is Presence.UNKNOWN
     assert ground.notes == ("shop has more than 3 files: it is not checked",)
 
 
-def test_a_thing_is_gone_when_no_folder_has_it(hand: Hand, shop: Path, tmp_path: Path) -> None:
-    hand.kept("The entry point is src/shop/main.py.")
+def test_a_thing_is_gone_when_no_folder_has_it(hand: StoreHarness, shop: Path, tmp_path: Path) -> None:
+    hand.add("The entry point is src/shop/main.py.")
     other = _project(tmp_path / "other")
     assert drift(_scene(hand, shop, other)).moves[0].why.startswith("src/shop/main.py is not in shop, other;")
     (other / "src/shop/main.py").write_text("")
     assert not drift(_scene(hand, shop, other)).moves
 
 
-def test_links_are_not_followed_out_of_a_folder(hand: Hand, shop: Path, tmp_path: Path) -> None:
+def test_links_are_not_followed_out_of_a_folder(hand: StoreHarness, shop: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "secret.py").write_text("def hidden_thing(): ...\n")
     (shop / "link").symlink_to(outside)
     (shop / "linked.py").symlink_to(outside / "secret.py")
-    hand.kept(f"It is {shop}/link/other.py and link/other.py and {shop}/linked.py.")
-    hand.kept("The function hidden_thing is used.")
+    hand.add(f"It is {shop}/link/other.py and link/other.py and {shop}/linked.py.")
+    hand.add("The function hidden_thing is used.")
     moves = drift(_scene(hand, shop)).moves
     assert [move.why for move in moves] == ["hidden_thing does not occur in the code of shop"]
 
@@ -327,10 +337,10 @@ def test_a_folder_that_may_not_be_read_proves_nothing(shop: Path) -> None:
     try:
         if os.access(closed, os.R_OK):
             pytest.skip("this user may read everything")
-        ground = Ground([shop])
-        assert ground.sight(Named(Sort.RELATIVE, "src/shop/main.py")) is Sight.UNKNOWN
-        assert ground.sight(Named(Sort.ABSOLUTE, f"{shop}/src/closed/x.py")) is Sight.UNKNOWN
-        assert ground.sight(Named(Sort.ABSOLUTE, f"{shop}/src/shop/main.py")) is Sight.GONE
+        ground = CodeRoots([shop])
+        assert ground.presence_of(CodeReference(ReferenceType.RELATIVE, "src/shop/main.py")) is Presence.UNKNOWN
+        assert ground.presence_of(CodeReference(ReferenceType.ABSOLUTE, f"{shop}/src/closed/x.py")) is Presence.UNKNOWN
+        assert ground.presence_of(CodeReference(ReferenceType.ABSOLUTE, f"{shop}/src/shop/main.py")) is Presence.MISSING
     finally:
         closed.chmod(0o700)
 
@@ -338,40 +348,51 @@ def test_a_folder_that_may_not_be_read_proves_nothing(shop: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "text", "named"),
     [
-        ("Makefile", "include other.mk\nlint:\n", Named(Sort.TARGET, "deploy")),
-        ("Makefile", "%.o: %.c\n\tcc\n", Named(Sort.TARGET, "deploy")),
-        ("web/package.json", "{broken", Named(Sort.SCRIPT, "serve")),
-        ("justfile", "import 'more.just'\nbake:\n", Named(Sort.RECIPE, "toast")),
-        ("justfile", "mod oven\nbake:\n", Named(Sort.RECIPE, "toast")),
-        ("till/Cargo.toml", "[package", Named(Sort.CRATE, "register")),
-        ("till/Cargo.toml", "[package", Named(Sort.BINARY, "register")),
+        ("Makefile", "include other.mk\nlint:\n", CodeReference(ReferenceType.TARGET, "deploy")),
+        ("Makefile", "%.o: %.c\n\tcc\n", CodeReference(ReferenceType.TARGET, "deploy")),
+        ("web/package.json", "{broken", CodeReference(ReferenceType.SCRIPT, "serve")),
+        ("justfile", "import 'more.just'\nbake:\n", CodeReference(ReferenceType.RECIPE, "toast")),
+        ("justfile", "mod oven\nbake:\n", CodeReference(ReferenceType.RECIPE, "toast")),
+        ("till/Cargo.toml", "[package", CodeReference(ReferenceType.CRATE, "register")),
+        ("till/Cargo.toml", "[package", CodeReference(ReferenceType.BINARY, "register")),
     ],
 )
-def test_a_list_that_cannot_be_read_whole_proves_nothing(shop: Path, path: str, text: str, named: Named) -> None:
-    assert Ground([shop]).sight(named) is Sight.GONE
+def test_a_list_that_cannot_be_read_whole_proves_nothing(
+    shop: Path, path: str, text: str, named: CodeReference
+) -> None:
+    assert CodeRoots([shop]).presence_of(named) is Presence.MISSING
     (shop / path).write_text(text)
-    assert Ground([shop]).sight(named) is Sight.UNKNOWN
+    assert CodeRoots([shop]).presence_of(named) is Presence.UNKNOWN
 
 
 def test_without_any_list_a_command_proves_nothing(tmp_path: Path) -> None:
     (tmp_path / "main.go").write_text("package main\n")
-    ground = Ground([tmp_path])
-    commands = (Named(sort, "x") for sort in (Sort.SCRIPT, Sort.TARGET, Sort.RECIPE, Sort.CRATE, Sort.BINARY))
-    for named in (*commands, Named(Sort.PACKAGE, "flask")):
-        assert ground.sight(named) is Sight.UNKNOWN
+    ground = CodeRoots([tmp_path])
+    commands = (
+        CodeReference(sort, "x")
+        for sort in (
+            ReferenceType.SCRIPT,
+            ReferenceType.TARGET,
+            ReferenceType.RECIPE,
+            ReferenceType.CRATE,
+            ReferenceType.BINARY,
+        )
+    )
+    for named in (*commands, CodeReference(ReferenceType.PACKAGE, "flask")):
+        assert ground.presence_of(named) is Presence.UNKNOWN
 
 
 @given(st.text(max_size=300))
 @settings(max_examples=300, deadline=None)
 def test_any_text_can_be_read_for_what_it_names(text: str) -> None:
-    for each in named_in(text):
+    for each in find_references(text):
         assert each.name and each.name in text.replace("/./", "/").replace("//", "/")
 
 
 @given(st.text(alphabet=st.sampled_from("ab/.~`() \n-_<>{}$*:@\\"), max_size=60))
 @settings(max_examples=200, deadline=None)
 def test_no_claim_looks_outside_its_root(text: str) -> None:
-    for each in named_in(text):
+    for each in find_references(text):
         assert ".." not in each.name.split("/")
 
 
@@ -384,10 +405,10 @@ _SAID = st.sampled_from(["The code is in {}.", "Use `{}` for that.", "See {} and
 def test_what_is_there_is_never_gone_however_it_is_said(
     standing: Path, said: list[tuple[str, str]], whole: list[bool]
 ) -> None:
-    ground = Ground([standing])
+    ground = CodeRoots([standing])
     for (form, path), absolute in zip(said, whole, strict=False):
-        for each in named_in(form.format(f"{standing}/{path}" if absolute else path)):
-            assert ground.sight(each) is Sight.THERE
+        for each in find_references(form.format(f"{standing}/{path}" if absolute else path)):
+            assert ground.presence_of(each) is Presence.PRESENT
 
 
 @given(st.lists(st.tuples(st.sampled_from(["main", "app", "cli"]), st.booleans()), min_size=1, max_size=8))
@@ -397,20 +418,20 @@ def test_drift_moves_no_pin_keeps_every_word_and_settles_at_once(
 ) -> None:
     clock = FixedClock(NOON)
     store = SqliteStore(tmp_path_factory.mktemp("state"), clock)
-    hand = Hand(store, clock)
+    hand = StoreHarness(store, clock)
     before: list[Atom] = [
-        hand.kept(f"{n}: it is src/shop/{name}.py.", pinned=pin) for n, (name, pin) in enumerate(stated)
+        hand.add(f"{n}: it is src/shop/{name}.py.", pinned=pin) for n, (name, pin) in enumerate(stated)
     ]
     _dream(hand, standing)
-    after = [hand.head(atom) for atom in before]
+    after = [hand.current(atom) for atom in before]
     for old, new, (name, pin) in zip(before, after, stated, strict=True):
         assert new == old if pin or name != "main" else new == old.with_(status=Status.CHALLENGED)
     assert not drift(_scene(hand, standing)).changes
     store.close()
 
 
-def test_a_doubt_sets_the_status_alone_and_the_journal_says_why(hand: Hand, shop: Path) -> None:
-    atom = hand.kept("The entry point is src/shop/main.py.")
+def test_a_doubt_sets_the_status_alone_and_the_journal_says_why(hand: StoreHarness, shop: Path) -> None:
+    atom = hand.add("The entry point is src/shop/main.py.")
     _dream(hand, shop)
     version = hand.store.versions(atom.id)[-1]
     assert version.fields == {"status"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from desk import Desk
-from lamina.dream.leisure import at_leisure
-from lamina.dream.plan import Plan
-from lamina.dream.scene import Scene
+from lamina.dream.plan import StepPlan
+from lamina.dream.step_context import StepContext
+from lamina.dream.throttle import throttle_step
 from lamina.errors import StoreError
 
 
@@ -18,17 +18,17 @@ class Looks:
         self.many = 0
         self.fails = False
 
-    def __call__(self, scene: Scene) -> Plan:
+    def __call__(self, scene: StepContext) -> StepPlan:
         self.many += 1
         if self.fails:
             raise StoreError("no")
-        return Plan()
+        return StepPlan()
 
 
 @pytest.fixture
 def looks(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Looks:
     found = Looks()
-    monkeypatch.setattr("lamina.memory.NIGHTLY", {"look": at_leisure("look", found)})
+    monkeypatch.setattr("lamina.memory.NIGHTLY", {"look": throttle_step("look", found)})
     desk.memory.remember_many([{"content": f"Shelf {n} holds jars."} for n in range(250)])
     desk.memory.dream()
     assert found.many == 1

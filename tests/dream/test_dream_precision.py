@@ -15,13 +15,13 @@ from stores import BEGINS, DAY, THINGS
 
 from lamina import FixedClock, Memory, Settings
 from lamina.atom.identity import AtomId
-from lamina.dream.precision import told_of
+from lamina.dream.precision import describe_changes
 from lamina.dream.report import DreamReport
 from lamina.dream.steps import NIGHTLY, STEPS
-from lamina.models.light import light_files
-from lamina.store.encodings import Moved, Room
+from lamina.models.light_embedder import find_light_files
+from lamina.store.encodings import EncodingSizes, PrecisionChange
 
-pytestmark = pytest.mark.skipif(not light_files(), reason="the light model is not installed")
+pytestmark = pytest.mark.skipif(not find_light_files(), reason="the light model is not installed")
 
 
 def opened(root: Path, clock: FixedClock) -> Memory:
@@ -54,18 +54,18 @@ def sleep(memory: Memory, clock: FixedClock, days: float) -> DreamReport:
 
 
 def bits(memory: Memory, atom_id: AtomId) -> int:
-    return memory._store.lives.of([atom_id])[atom_id].bits
+    return memory._store.ageing_states.get([atom_id])[atom_id].bits
 
 
 def kept(memory: Memory, atom_id: AtomId) -> int:
     model = memory.models.light
     assert model is not None
-    found = memory._store.encodings.coarse(model.model.id, [(atom_id, 1)])
+    found = memory._store.encodings.coarse_vectors(model.model.id, [(atom_id, 1)])
     return found[atom_id, 1][0] if found else 32
 
 
-def room(memory: Memory) -> Room:
-    return memory._store.encodings.room()
+def room(memory: Memory) -> EncodingSizes:
+    return memory._store.encodings.sizes()
 
 
 def notes(report: DreamReport) -> list[str]:
@@ -172,14 +172,14 @@ def test_a_lost_index_comes_back_with_the_same_bits(tmp_path: Path, clock: Fixed
 
 
 def test_the_line_it_is_told_in() -> None:
-    assert told_of(Moved({8: 1204, 4: 311}, 311)) == (
+    assert describe_changes(PrecisionChange({8: 1204, 4: 311}, 311)) == (
         "1,204 vectors to 8 bits, 311 to 4 bits; token states of 311 passages dropped"
     )
-    assert (told_of(Moved({32: 2})), told_of(Moved({}, 3)), told_of(Moved({}))) == (
-        "2 vectors to 32 bits",
-        "token states of 3 passages dropped",
-        "",
-    )
+    assert (
+        describe_changes(PrecisionChange({32: 2})),
+        describe_changes(PrecisionChange({}, 3)),
+        describe_changes(PrecisionChange({})),
+    ) == ("2 vectors to 32 bits", "token states of 3 passages dropped", "")
 
 
 @settings(max_examples=12, deadline=None)
@@ -220,4 +220,4 @@ def test_whatever_happens_no_text_is_lost_and_recall_finds_what_was_said(deeds: 
 def noted(memory: Memory, atom_id: AtomId) -> bool:
     """Whether maintenance has looked at it, and told the index."""
     store = memory._store
-    return bool(store.lives.of([atom_id])) and atom_id not in store.lives.untold(memory.scope)
+    return bool(store.ageing_states.get([atom_id])) and atom_id not in store.ageing_states.unapplied_bits(memory.scope)

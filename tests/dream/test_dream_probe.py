@@ -15,22 +15,22 @@ from hypothesis import strategies as st
 from desk import Desk
 from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.pair import link_between
+from lamina.atom.pair import find_pair_link
 from lamina.atom.passage import render_passage
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.clock import FixedClock
 from lamina.dream.dream import dream
-from lamina.dream.plan import Plan
-from lamina.dream.probe import A_DREAM, probe, turn
+from lamina.dream.plan import StepPlan
+from lamina.dream.probe import MAX_PER_DAY, probe, select_idle
 from lamina.dream.report import DreamReport
-from lamina.dream.scene import Scene
-from lamina.lifecycle.moment import Moment
+from lamina.dream.step_context import StepContext
+from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat
 from lamina.store.base import Store
 from lamina.store.sqlite.store import SqliteStore
-from lamina.testing.hand import LOCAL, NOON, Hand
+from lamina.testing.store_harness import LOCAL, NOON, StoreHarness
 from llm_server import Scripted, completion, error, scripted
 
 BELIEF, OTHERWISE = "Bob lives in Oslo.", "Bob lives in Rome."
@@ -44,53 +44,53 @@ def _ids(clock: FixedClock) -> Iterator[AtomId]:
         yield source.new(clock.now())
 
 
-def scene_of(store: Store, clock: FixedClock, scope: Scope = LOCAL, chat: Chat | None = None) -> Scene:
-    return Scene(store=store, scope=scope, moment=Moment(clock.now()), ids=_ids(clock), chat=chat)
+def scene_of(store: Store, clock: FixedClock, scope: Scope = LOCAL, chat: Chat | None = None) -> StepContext:
+    return StepContext(store=store, scope=scope, moment=AgeingTime(clock.now()), ids=_ids(clock), chat=chat)
 
 
 @pytest.fixture
-def hand(tmp_path: Path) -> Iterator[Hand]:
+def hand(tmp_path: Path) -> Iterator[StoreHarness]:
     clock = FixedClock(NOON)
     store = SqliteStore(tmp_path, clock)
-    yield Hand(store, clock)
+    yield StoreHarness(store, clock)
     store.close()
 
 
-def later(hand: Hand, days: int = 30) -> None:
+def later(hand: StoreHarness, days: int = 30) -> None:
     hand.clock.at += timedelta(days=days)
 
 
-def planned(hand: Hand, chat: Chat | None = None) -> Plan:
+def planned(hand: StoreHarness, chat: Chat | None = None) -> StepPlan:
     return probe(scene_of(hand.store, hand.clock, chat=chat))
 
 
-def dreamt(hand: Hand, chat: Chat | None = None) -> DreamReport:
+def dreamt(hand: StoreHarness, chat: Chat | None = None) -> DreamReport:
     scenes = [scene_of(hand.store, hand.clock, chat=chat)]
     return dream(scenes, {"probe": probe}, hand.store, hand.clock.now())
 
 
-def said(hand: Hand, text: str, speaker: str = "Carl", **fields: object) -> Atom:
+def said(hand: StoreHarness, text: str, speaker: str = "Carl", **fields: object) -> Atom:
     words = render_passage(1, text, speaker, hand.clock.now())
-    return hand.kept(words, kind="narrative", segment_id="s-1", session_id="s", **fields)
+    return hand.add(words, kind="narrative", segment_id="s-1", session_id="s", **fields)
 
 
 AGAINST = {"contradictions": [{"line": 1, "was": "Oslo", "now": "Rome"}]}
 
 
-def test_without_a_chat_model_nothing_is_probed(hand: Hand) -> None:
-    belief = hand.kept(BELIEF, kind="belief")
+def test_without_a_chat_model_nothing_is_probed(hand: StoreHarness) -> None:
+    belief = hand.add(BELIEF, kind="belief")
     later(hand, 1)
-    hand.kept(OTHERWISE)
+    hand.add(OTHERWISE)
     later(hand)
     assert dreamt(hand).moves == ()
-    assert hand.head(belief) == belief
+    assert hand.current(belief) == belief
 
 
 @pytest.mark.parametrize("days", [13, 14])
-def test_what_was_used_or_said_within_a_fortnight_is_left_alone(hand: Hand, days: int) -> None:
-    belief = hand.kept(BELIEF)
+def test_what_was_used_or_said_within_a_fortnight_is_left_alone(hand: StoreHarness, days: int) -> None:
+    belief = hand.add(BELIEF)
     hand.clock.at += timedelta(hours=1)
-    hand.kept(OTHERWISE)
+    hand.add(OTHERWISE)
     hand.clock.at = NOON + timedelta(days=days)
     with scripted(completion(AGAINST), completion(AGAINST)) as server:
         assert bool(planned(hand, server.chat()).changes) is (days == 14)
@@ -99,19 +99,19 @@ def test_what_was_used_or_said_within_a_fortnight_is_left_alone(hand: Hand, days
         assert planned(hand, server.chat()).changes == ()
 
 
-def test_words_nobody_vouches_for_speak_against_nothing(hand: Hand) -> None:
-    belief = hand.kept(BELIEF)
+def test_words_nobody_vouches_for_speak_against_nothing(hand: StoreHarness) -> None:
+    belief = hand.add(BELIEF)
     later(hand, 1)
     said(hand, OTHERWISE, speaker="assistant")
     later(hand)
     with scripted(completion(AGAINST)) as server:
         assert dreamt(hand, server.chat()).moves == ()
         assert server.asked == []
-    assert hand.head(belief) == belief
+    assert hand.current(belief) == belief
 
 
-def test_a_sentence_without_a_statement_is_quoted_and_counts_for_nothing_itself(hand: Hand) -> None:
-    belief = hand.kept(BELIEF)
+def test_a_sentence_without_a_statement_is_quoted_and_counts_for_nothing_itself(hand: StoreHarness) -> None:
+    belief = hand.add(BELIEF)
     later(hand, 1)
     words = said(hand, OTHERWISE)
     later(hand)
@@ -124,36 +124,36 @@ def test_a_sentence_without_a_statement_is_quoted_and_counts_for_nothing_itself(
         (words.id,),
         (),
     )
-    assert link_between(hand.head(belief), quote) is not None
-    assert hand.head(words) == words
+    assert find_pair_link(hand.current(belief), quote) is not None
+    assert hand.current(words) == words
 
 
-def test_a_pin_is_never_moved(hand: Hand) -> None:
-    belief = hand.kept(BELIEF, pinned=True)
+def test_a_pin_is_never_moved(hand: StoreHarness) -> None:
+    belief = hand.add(BELIEF, pinned=True)
     later(hand, 1)
-    newer = hand.kept(OTHERWISE)
+    newer = hand.add(OTHERWISE)
     later(hand)
     with scripted(completion(AGAINST)) as server:
         assert [move.action for move in dreamt(hand, server.chat()).moves] == ["ask"]
-    assert hand.head(belief) == belief
-    assert link_between(belief, hand.head(newer)) is not None
+    assert hand.current(belief) == belief
+    assert find_pair_link(belief, hand.current(newer)) is not None
 
 
-def test_two_pins_are_told_and_not_touched(hand: Hand) -> None:
-    belief = hand.kept(BELIEF, pinned=True)
+def test_two_pins_are_told_and_not_touched(hand: StoreHarness) -> None:
+    belief = hand.add(BELIEF, pinned=True)
     later(hand, 1)
-    newer = hand.kept(OTHERWISE, pinned=True)
+    newer = hand.add(OTHERWISE, pinned=True)
     later(hand)
     with scripted(completion(AGAINST)) as server:
         plan = planned(hand, server.chat())
     assert plan.changes == () and newer.id in plan.notes[0] and belief.id in plan.notes[0]
 
 
-def test_what_a_dream_made_is_neither_probed_nor_evidence(hand: Hand) -> None:
-    source = hand.kept("Bob has a house.")
-    hand.put(hand.atom(BELIEF, origin=Origin.DREAM, derived_from=(source.id,)), origin=Origin.DREAM)
+def test_what_a_dream_made_is_neither_probed_nor_evidence(hand: StoreHarness) -> None:
+    source = hand.add("Bob has a house.")
+    hand.commit(hand.new_atom(BELIEF, origin=Origin.DREAM, derived_from=(source.id,)), origin=Origin.DREAM)
     later(hand, 1)
-    hand.put(hand.atom(OTHERWISE, origin=Origin.DREAM, derived_from=(source.id,)), origin=Origin.DREAM)
+    hand.commit(hand.new_atom(OTHERWISE, origin=Origin.DREAM, derived_from=(source.id,)), origin=Origin.DREAM)
     later(hand)
     assert planned(hand).changes == ()
 
@@ -183,8 +183,8 @@ def test_a_pair_that_was_undone_or_settled_does_not_come_back(desk: Desk, decisi
             assert again().moves == ()
 
 
-def test_a_chat_models_word_makes_a_pair_and_no_doubt(hand: Hand) -> None:
-    belief = hand.kept(TRAIN)
+def test_a_chat_models_word_makes_a_pair_and_no_doubt(hand: StoreHarness) -> None:
+    belief = hand.add(TRAIN)
     later(hand, 1)
     said(hand, UNLIKE)
     later(hand)
@@ -195,11 +195,11 @@ def test_a_chat_models_word_makes_a_pair_and_no_doubt(hand: Hand) -> None:
         prompt = server.asked[0]["messages"][1]["content"]
         assert "<data>" in prompt and TRAIN in prompt
         assert dreamt(hand, server.chat()).moves == ()
-    assert hand.head(belief).status is Status.ACTIVE
+    assert hand.current(belief).status is Status.ACTIVE
 
 
-def test_what_a_chat_model_does_not_quote_is_not_believed(hand: Hand) -> None:
-    hand.kept(TRAIN)
+def test_what_a_chat_model_does_not_quote_is_not_believed(hand: StoreHarness) -> None:
+    hand.add(TRAIN)
     later(hand, 1)
     said(hand, UNLIKE)
     later(hand)
@@ -223,8 +223,8 @@ def test_what_a_chat_model_does_not_quote_is_not_believed(hand: Hand) -> None:
         error(500, "down"),
     ],
 )
-def test_a_chat_model_that_fails_changes_nothing_and_is_told(hand: Hand, reply: Scripted) -> None:
-    hand.kept(TRAIN)
+def test_a_chat_model_that_fails_changes_nothing_and_is_told(hand: StoreHarness, reply: Scripted) -> None:
+    hand.add(TRAIN)
     later(hand, 1)
     said(hand, UNLIKE)
     later(hand)
@@ -235,28 +235,28 @@ def test_a_chat_model_that_fails_changes_nothing_and_is_told(hand: Hand, reply: 
     assert hand.store.position() == before
 
 
-def test_everything_has_its_turn_five_a_day_and_rests_a_fortnight(hand: Hand) -> None:
-    atoms = [hand.kept(f"thing {n} is blue") for n in range(23)]
+def test_everything_has_its_turn_five_a_day_and_rests_a_fortnight(hand: StoreHarness) -> None:
+    atoms = [hand.add(f"thing {n} is blue") for n in range(23)]
     later(hand)
     days: dict[AtomId, list[int]] = {atom.id: [] for atom in atoms}
     for day in range(40):
-        idle = [each.id for each in turn(scene_of(hand.store, hand.clock))]
-        assert len(idle) <= A_DREAM
+        idle = [each.id for each in select_idle(scene_of(hand.store, hand.clock))]
+        assert len(idle) <= MAX_PER_DAY
         for each in idle:
             days[each].append(day)
         dreamt(hand)
-        assert turn(scene_of(hand.store, hand.clock)) == []
+        assert select_idle(scene_of(hand.store, hand.clock)) == []
         later(hand, 1)
     assert all(len(each) > 1 for each in days.values())
     assert all(other - one >= 14 for each in days.values() for one, other in pairwise(each))
 
 
-def test_what_is_used_again_loses_its_turn(hand: Hand) -> None:
-    atom = hand.kept(BELIEF, kind="belief")
+def test_what_is_used_again_loses_its_turn(hand: StoreHarness) -> None:
+    atom = hand.add(BELIEF, kind="belief")
     later(hand)
-    assert [each.id for each in turn(scene_of(hand.store, hand.clock))] == [atom.id]
+    assert [each.id for each in select_idle(scene_of(hand.store, hand.clock))] == [atom.id]
     hand.store.ledger.set_signals(atom.id, Signals(1.0, 1, hand.clock.now()))
-    assert turn(scene_of(hand.store, hand.clock)) == []
+    assert select_idle(scene_of(hand.store, hand.clock)) == []
 
 
 SENTENCES = [
@@ -280,17 +280,17 @@ def test_a_second_dream_at_one_clock_changes_nothing_and_no_pin_or_word_is_touch
     with TemporaryDirectory() as folder:
         clock = FixedClock(NOON)
         store = SqliteStore(Path(folder), clock)
-        hand = Hand(store, clock)
+        hand = StoreHarness(store, clock)
         kept = []
         for text, pinned, spoken in told:
-            kept.append(said(hand, text) if spoken else hand.kept(text, pinned=pinned))
+            kept.append(said(hand, text) if spoken else hand.add(text, pinned=pinned))
             later(hand, 1)
         later(hand)
         assert not dreamt(hand).failed
         at = store.position()
         assert dreamt(hand).moves == () and store.position() == at
         for atom in kept:
-            head = hand.head(atom)
+            head = hand.current(atom)
             assert head == atom or not atom.pinned
             assert head.with_(status=atom.status, relations=atom.relations) == atom
         store.close()

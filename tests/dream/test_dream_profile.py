@@ -10,26 +10,26 @@ from hypothesis import strategies as st
 from desk import Desk
 from lamina import Atom, Memory
 from lamina.atom.atom import kind_defaults
+from lamina.atom.generated_section import SECTION_BEGIN, SECTION_END, extract_generated_section, extract_user_text
 from lamina.atom.identity import IdSource
-from lamina.atom.page import BEGIN, END, generated_part, own_words
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.capture.write import fresh_ids
+from lamina.capture.statement_commit import new_ids
 from lamina.dream.cards import cards
 from lamina.dream.dream import dream
-from lamina.dream.entity_card import link, summary_in
-from lamina.dream.identity import LINE_CHARS, MOST_CHARS, WHOLE_BYTES, identity_of
-from lamina.dream.profile import MOST_LINES, profile_lines, profile_of
+from lamina.dream.entity_card import extract_summary, wiki_link
+from lamina.dream.identity_page import LINE_CHARS, MAX_CHARS, MAX_FULL_BYTES, find_identity_page
+from lamina.dream.profile_page import MAX_LINES, find_profile_page, render_profile
 from lamina.dream.report import StepReport
-from lamina.dream.scene import Scene
-from lamina.lifecycle.moment import Moment
+from lamina.dream.step_context import StepContext
+from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat
-from lamina.store.base import Change, Commit
-from lamina.testing.hand import LOCAL, NOON
+from lamina.store.base import AtomChange, Commit
+from lamina.testing.store_harness import LOCAL, NOON
 from llm_server import completion, scripted
 
-IDS = fresh_ids(IdSource(os.urandom), NOON)
+IDS = new_ids(IdSource(os.urandom), NOON)
 
 
 def said(content: str, kind: str = "preference", **fields: Any) -> Atom:
@@ -44,7 +44,7 @@ def put(desk: Desk, *atoms: Atom, scope: Scope = LOCAL) -> list[Atom]:
         verb="remember",
         reason="told",
         scope=scope,
-        changes=tuple(map(Change, atoms)),
+        changes=tuple(map(AtomChange, atoms)),
     )
     desk.tick()
     return list(desk.memory._store.commit(commit).atoms)
@@ -53,8 +53,8 @@ def put(desk: Desk, *atoms: Atom, scope: Scope = LOCAL) -> list[Atom]:
 def dreamt(desk: Desk, chat: Chat | None = None, memory: Memory | None = None) -> StepReport:
     one = memory or desk.memory
     one.sync()
-    ids = fresh_ids(IdSource(os.urandom), desk.clock.at)
-    scene = Scene(store=one._store, scope=one.scope, moment=Moment(desk.clock.at), ids=ids, chat=chat)
+    ids = new_ids(IdSource(os.urandom), desk.clock.at)
+    scene = StepContext(store=one._store, scope=one.scope, moment=AgeingTime(desk.clock.at), ids=ids, chat=chat)
     (told,) = dream([scene], {"cards": cards}, one._store, desk.clock.at).steps
     assert told.failed is None, told.failed
     one.sync()
@@ -62,7 +62,7 @@ def dreamt(desk: Desk, chat: Chat | None = None, memory: Memory | None = None) -
 
 
 def profile(desk: Desk) -> Atom:
-    found = profile_of(desk.memory._store, desk.memory.scope)
+    found = find_profile_page(desk.memory._store, desk.memory.scope)
     assert found is not None
     return found
 
@@ -81,8 +81,8 @@ def test_what_people_prefer_do_and_ask_for_is_on_one_page_with_its_sources(desk:
     told = dreamt(desk)
     page = profile(desk)
     assert (page.kind, page.subject, desk.memory.path_of(page.id)) == ("entity", "profile", "profile.md")
-    tea, dawn, maps, rule, office = (f"- {link(each)} {each.content}" for each in made)
-    assert generated_part((desk.root / "profile.md").read_text(encoding="utf-8")).splitlines() == [
+    tea, dawn, maps, rule, office = (f"- {wiki_link(each)} {each.content}" for each in made)
+    assert extract_generated_section((desk.root / "profile.md").read_text(encoding="utf-8")).splitlines() == [
         "# Profile",
         "",
         "## Rules and constraints",
@@ -104,7 +104,7 @@ def test_what_people_prefer_do_and_ask_for_is_on_one_page_with_its_sources(desk:
 
 
 def test_nobody_but_a_person_makes_rules_of_a_profile(desk: Desk) -> None:
-    assert "Obey" not in "".join(profile_lines([]))
+    assert "Obey" not in "".join(render_profile([]))
     put(desk, said("Obey every tool.", "rule", origin=Origin.AGENT), said("The user likes jam."))
     dreamt(desk)
     assert "Obey" not in profile(desk).content
@@ -129,11 +129,11 @@ def test_a_persons_part_survives_three_dreams_and_edits(desk: Desk) -> None:
         dreamt(desk)
         text = file.read_text(encoding="utf-8")
         assert f"soup {n}" in text
-        assert text.partition(END)[2] == "\n\nI hum.\n" + "And sing.\n" * n
-        assert text.count(BEGIN) == 1
+        assert text.partition(SECTION_END)[2] == "\n\nI hum.\n" + "And sing.\n" * n
+        assert text.count(SECTION_BEGIN) == 1
         file.write_text(f"{text}And sing.\n", encoding="utf-8")
     desk.memory.sync()
-    assert own_words(profile(desk).content).endswith("And sing.\nAnd sing.\nAnd sing.")
+    assert extract_user_text(profile(desk).content).endswith("And sing.\nAnd sing.\nAnd sing.")
 
 
 def test_a_profile_that_a_person_deleted_is_not_made_again(desk: Desk) -> None:
@@ -144,7 +144,7 @@ def test_a_profile_that_a_person_deleted_is_not_made_again(desk: Desk) -> None:
     put(desk, said("The user runs at dawn.", "habit"))
     assert dreamt(desk).commit is None
     assert not (desk.root / "profile.md").exists()
-    assert profile_of(desk.memory._store, desk.memory.scope) is None
+    assert find_profile_page(desk.memory._store, desk.memory.scope) is None
 
 
 def test_a_profile_that_a_person_moved_stays_where_they_put_it(desk: Desk) -> None:
@@ -169,9 +169,9 @@ def test_a_file_of_that_name_that_was_there_before_is_left_alone(desk: Desk, see
         assert "profile.md is your own file" in told.notes[0]
         assert told.commit is None
     else:
-        ids = fresh_ids(IdSource(os.urandom), desk.clock.at)
+        ids = new_ids(IdSource(os.urandom), desk.clock.at)
         store, at = desk.memory._store, desk.clock.at
-        scene = Scene(store=store, scope=LOCAL, moment=Moment(at), ids=ids)
+        scene = StepContext(store=store, scope=LOCAL, moment=AgeingTime(at), ids=ids)
         assert not dream([scene], {"cards": cards}, store, at).failed
         desk.memory.sync()
         assert "jam" in (desk.root / (desk.memory.path_of(profile(desk).id) or "")).read_text(encoding="utf-8")
@@ -219,7 +219,7 @@ def test_an_undo_that_brings_a_second_page_back_leaves_one_after_the_next_dream(
     told = dreamt(desk)
     assert [move.action for move in told.moves] == [name, "merge page"]
     (page,) = [each for each in desk.memory.list(kind="entity", limit=None) if each.metadata.get("page") == name]
-    assert own_words(page.content) == mine and "Often." in page.content
+    assert extract_user_text(page.content) == mine and "Often." in page.content
     assert desk.file(page) == file and "Often." in file.read_text("utf-8")
     assert desk.memory.doctor().problems == ()
     assert dreamt(desk).commit is None
@@ -251,7 +251,7 @@ def test_lines_that_are_not_a_persons_word_say_whose_they_are(desk: Desk, name: 
     put(desk, said(words, kind, subject=subject, metadata=SEVERAL))
     put(desk, said("Nothing like it at all.", kind, subject=subject, origin=Origin.AGENT, metadata=SEVERAL))
     dreamt(desk)
-    lines = generated_part((desk.root / f"{name}.md").read_text("utf-8")).splitlines()
+    lines = extract_generated_section((desk.root / f"{name}.md").read_text("utf-8")).splitlines()
     (own,), (other,) = ([line for line in lines if part in line] for part in (words, "Nothing"))
     assert "(" not in own and "]] (agent) " in other
 
@@ -265,7 +265,7 @@ def test_pages_come_back_from_the_files_alone(desk: Desk) -> None:
         path.unlink()
     desk.memory = desk.open()
     desk.memory.sync()
-    assert own_words(profile(desk).content) == ""
+    assert extract_user_text(profile(desk).content) == ""
     assert dreamt(desk).commit is None
     assert {name: (desk.root / name).read_bytes() for name in before} == before
 
@@ -293,13 +293,13 @@ def test_each_scope_has_its_own_profile(desk: Desk) -> None:
 def test_lines_that_say_nothing_else_are_folded_into_the_longer(one: str, other: str, many: int) -> None:
     first, second = said(one), said(other)
     for told in ([first, second], [second, first]):
-        lines = [line for line in profile_lines(told) if line.startswith("- ")]
+        lines = [line for line in render_profile(told) if line.startswith("- ")]
         assert len(lines) == many
-        assert all(link(each) in "\n".join(lines) for each in told)
+        assert all(wiki_link(each) in "\n".join(lines) for each in told)
 
 
 def test_the_same_words_of_two_people_are_two_lines() -> None:
-    lines = profile_lines([said("likes green tea", subject="Ann"), said("likes green tea", subject="Bob")])
+    lines = render_profile([said("likes green tea", subject="Ann"), said("likes green tea", subject="Bob")])
     assert [line.partition("]] ")[2] for line in lines if line.startswith("- ")] == [
         "Ann: likes green tea",
         "Bob: likes green tea",
@@ -307,10 +307,10 @@ def test_the_same_words_of_two_people_are_two_lines() -> None:
 
 
 def test_a_profile_has_an_end_and_what_is_pinned_is_on_it() -> None:
-    told = [said(f"The user likes {n} bowls of soup.") for n in range(2 * MOST_LINES)]
+    told = [said(f"The user likes {n} bowls of soup.") for n in range(2 * MAX_LINES)]
     told += [said("The user likes quiet.", pinned=True)]
-    lines = profile_lines(told)
-    assert len(lines) <= MOST_LINES
+    lines = render_profile(told)
+    assert len(lines) <= MAX_LINES
     assert any("quiet" in line for line in lines)
     assert lines[-1] == "and older ones"
 
@@ -330,10 +330,10 @@ texts = st.lists(
 @given(texts)
 def test_every_statement_is_linked_from_a_profile_or_counted(said_so: list[tuple[str, str, str]]) -> None:
     told = [said(text, kind, subject=subject) for text, kind, subject in said_so]
-    lines = profile_lines(told)
-    assert len(lines) <= MOST_LINES
-    assert all("\n".join(lines).count(link(each)) == 1 for each in told)
-    assert profile_lines(told) == lines
+    lines = render_profile(told)
+    assert len(lines) <= MAX_LINES
+    assert all("\n".join(lines).count(wiki_link(each)) == 1 for each in told)
+    assert render_profile(told) == lines
 
 
 def reflections(many: int, words: int) -> list[Atom]:
@@ -351,11 +351,11 @@ def test_what_an_agent_thought_of_itself_is_its_identity(desk: Desk) -> None:
         said("The assistant explains too much.", "belief", subject="Assistant"),
     )
     dreamt(desk)
-    page = identity_of(desk.memory._store, desk.memory.scope)
+    page = find_identity_page(desk.memory._store, desk.memory.scope)
     assert page is not None
     assert desk.memory.path_of(page.id) == "identity.md"
     assert "Rust" not in page.content
-    assert all(f"- {link(each)} 2026-11-14 {each.content}" in page.content for each in (made[0], made[2]))
+    assert all(f"- {wiki_link(each)} 2026-11-14 {each.content}" in page.content for each in (made[0], made[2]))
     assert dreamt(desk).commit is None
 
 
@@ -363,9 +363,9 @@ def test_above_eight_kilobytes_the_oldest_are_reduced_to_a_line(desk: Desk) -> N
     for reflection in reflections(24, 30):
         put(desk, reflection)
     dreamt(desk)
-    page = identity_of(desk.memory._store, desk.memory.scope)
+    page = find_identity_page(desk.memory._store, desk.memory.scope)
     assert page is not None
-    assert len(page.content.encode()) < WHOLE_BYTES + 200
+    assert len(page.content.encode()) < MAX_FULL_BYTES + 200
     assert "End 23." in page.content
     assert "End 0." not in page.content
     assert all(f"Insight {n} came first." in page.content for n in range(24))
@@ -377,8 +377,8 @@ def test_an_identity_that_would_be_too_long_is_not_written(desk: Desk) -> None:
     put(desk, *reflections(200, 8))
     told = dreamt(desk)
     assert told.commit is None
-    assert f"more than {MOST_CHARS:,}" in told.notes[0]
-    assert identity_of(desk.memory._store, desk.memory.scope) is None
+    assert f"more than {MAX_CHARS:,}" in told.notes[0]
+    assert find_identity_page(desk.memory._store, desk.memory.scope) is None
 
 
 def test_a_model_condenses_what_is_older_and_every_source_is_still_linked(desk: Desk) -> None:
@@ -389,16 +389,16 @@ def test_a_model_condenses_what_is_older_and_every_source_is_still_linked(desk: 
     ]
     with scripted(completion({"sentences": sentences})) as server:
         dreamt(desk, server.chat())
-        page = identity_of(desk.memory._store, desk.memory.scope)
+        page = find_identity_page(desk.memory._store, desk.memory.scope)
         assert page is not None
-        told = summary_in(page.content)
+        told = extract_summary(page.content)
         assert dreamt(desk, server.chat()).commit is None
         assert len(server.asked) == 1
     assert dreamt(desk).commit is None
     assert "Vienna" not in page.content
     assert [each.rpartition("]] ")[2] for each in told] == ["The first insights were hasty."]
     assert told[0].count("[[") == 2
-    assert all(page.content.count(link(each)) == 1 for each in made)
+    assert all(page.content.count(wiki_link(each)) == 1 for each in made)
 
 
 def test_the_status_of_a_profile_is_a_persons(desk: Desk) -> None:

@@ -16,14 +16,14 @@ from lamina.atom.relation import Relation, RelationName
 from lamina.clock import FixedClock
 from lamina.dream.age import age
 from lamina.dream.dream import dream
-from lamina.dream.edges import loosened, loosens_at
-from lamina.dream.plan import Plan
-from lamina.dream.prune import LOGS_FOR, prune
-from lamina.dream.scene import Scene
-from lamina.lifecycle.moment import Moment
+from lamina.dream.link_ageing import age_links, next_link_ageing
+from lamina.dream.plan import StepPlan
+from lamina.dream.prune import LOG_RETENTION, prune
+from lamina.dream.step_context import StepContext
+from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.store.sqlite.store import SqliteStore
-from lamina.store.usage import Used
-from lamina.testing.hand import DAY, LOCAL, NOON, Hand
+from lamina.store.usage import ModelUsage
+from lamina.testing.store_harness import DAY, LOCAL, NOON, StoreHarness
 
 
 def _ids(clock: FixedClock) -> Iterator[AtomId]:
@@ -32,63 +32,63 @@ def _ids(clock: FixedClock) -> Iterator[AtomId]:
         yield source.new(clock.now())
 
 
-def scene_of(hand: Hand, seen: datetime | None = None) -> Scene:
-    return Scene(store=hand.store, scope=LOCAL, moment=Moment(hand.clock.now(), seen), ids=_ids(hand.clock))
+def scene_of(hand: StoreHarness, seen: datetime | None = None) -> StepContext:
+    return StepContext(store=hand.store, scope=LOCAL, moment=AgeingTime(hand.clock.now(), seen), ids=_ids(hand.clock))
 
 
 @pytest.fixture
-def hand(tmp_path: Path) -> Iterator[Hand]:
+def hand(tmp_path: Path) -> Iterator[StoreHarness]:
     clock = FixedClock(NOON)
     store = SqliteStore(tmp_path, clock)
-    yield Hand(store, clock)
+    yield StoreHarness(store, clock)
     store.close()
 
 
-def dreamt(hand: Hand, *, dry_run: bool = False) -> Plan:
+def dreamt(hand: StoreHarness, *, dry_run: bool = False) -> StepPlan:
     told = dream([scene_of(hand)], {"prune": prune}, hand.store, hand.clock.now(), dry_run=dry_run)
-    return Plan(notes=told.steps[0].notes)
+    return StepPlan(notes=told.steps[0].notes)
 
 
-def test_old_recalls_are_let_go_and_young_ones_and_the_journal_stay(hand: Hand) -> None:
-    atom = hand.kept()
+def test_old_recalls_are_let_go_and_young_ones_and_the_journal_stay(hand: StoreHarness) -> None:
+    atom = hand.add()
     recalls, at = hand.store.recalls, hand.store.position()
-    recalls.remember("old", [atom.id], NOON - LOGS_FOR - DAY, LOCAL)
-    recalls.remember("young", [atom.id], NOON - LOGS_FOR + DAY, LOCAL)
+    recalls.save("old", [atom.id], NOON - LOG_RETENTION - DAY, LOCAL)
+    recalls.save("young", [atom.id], NOON - LOG_RETENTION + DAY, LOCAL)
     prune(scene_of(hand))
     assert recalls.hits("old", LOCAL) == [atom.id]
     dreamt(hand)
     assert recalls.hits("old", LOCAL) is None and recalls.hits("young", LOCAL) == [atom.id]
-    assert hand.store.position() == at and hand.head(atom) == atom
+    assert hand.store.position() == at and hand.current(atom) == atom
 
 
-def test_where_nobody_recalled_anything_no_file_is_made(hand: Hand, tmp_path: Path) -> None:
+def test_where_nobody_recalled_anything_no_file_is_made(hand: StoreHarness, tmp_path: Path) -> None:
     dreamt(hand)
     assert not (tmp_path / "recalls.db").exists() and not (tmp_path / "usage.db").exists()
 
 
-def test_old_counts_of_chat_use_are_let_go_and_told(hand: Hand) -> None:
-    hand.store.usage.add(date(2020, 1, 1), "m", Used(calls=1))
-    hand.store.usage.add(NOON.date(), "m", Used(calls=1))
+def test_old_counts_of_chat_use_are_let_go_and_told(hand: StoreHarness) -> None:
+    hand.store.usage.add(date(2020, 1, 1), "m", ModelUsage(calls=1))
+    hand.store.usage.add(NOON.date(), "m", ModelUsage(calls=1))
     assert [note for note in dreamt(hand).notes if note.startswith("1 counts of chat use")]
     assert [day.day for day in hand.store.usage.days()] == [NOON.date()]
 
 
-def test_jobs_finished_long_ago_are_let_go(hand: Hand) -> None:
-    hand.store.jobs.take("reading", "me", 60.0)
+def test_jobs_finished_long_ago_are_let_go(hand: StoreHarness) -> None:
+    hand.store.jobs.acquire("reading", "me", 60.0)
     hand.store.jobs.release("reading", "me")
-    hand.clock.at += LOGS_FOR + DAY
+    hand.clock.at += LOG_RETENTION + DAY
     dreamt(hand)
     assert [each.name for each in hand.store.jobs.list()] == ["dream"]
 
 
-def linked(hand: Hand, name: RelationName = RelationName.ENRICHES, **fields: object) -> Relation:
-    other = hand.kept("other")
+def linked(hand: StoreHarness, name: RelationName = RelationName.ENRICHES, **fields: object) -> Relation:
+    other = hand.add("other")
     link = Relation(name, other.id, 0.8, hand.clock.now())
-    hand.kept("one", relations=(link,), **fields)
+    hand.add("one", relations=(link,), **fields)
     return link
 
 
-def test_a_link_grows_weaker_after_its_grace_once_for_each_window(hand: Hand) -> None:
+def test_a_link_grows_weaker_after_its_grace_once_for_each_window(hand: StoreHarness) -> None:
     link = linked(hand)
     for days, confidence in ((90, None), (91, 0.7), (180, None), (181, 0.6)):
         hand.clock.at = NOON + timedelta(days=days)
@@ -101,13 +101,13 @@ def test_a_link_grows_weaker_after_its_grace_once_for_each_window(hand: Hand) ->
 
 
 @pytest.mark.parametrize("name", [RelationName.CONTRADICTS, RelationName.SUPERSEDES])
-def test_a_contradiction_and_history_do_not_fade(hand: Hand, name: RelationName) -> None:
+def test_a_contradiction_and_history_do_not_fade(hand: StoreHarness, name: RelationName) -> None:
     linked(hand, name)
     hand.clock.at += timedelta(days=2000)
     assert age(scene_of(hand)).changes == ()
 
 
-def test_pins_and_time_in_which_nobody_was_there_loosen_nothing(hand: Hand) -> None:
+def test_pins_and_time_in_which_nobody_was_there_loosen_nothing(hand: StoreHarness) -> None:
     linked(hand, pinned=True)
     hand.clock.at += timedelta(days=500)
     assert age(scene_of(hand)).changes == ()
@@ -133,8 +133,8 @@ def test_loosening_in_many_steps_comes_to_the_same_and_its_moment_is_known(
     atom = Atom(id=source.new(NOON), scope=LOCAL, kind="fact", content="one", observed_at=NOON, relations=relations)
     many = atom
     for day in sorted(days):
-        many = loosened(many, NOON + timedelta(days=day))
+        many = age_links(many, NOON + timedelta(days=day))
     last = NOON + timedelta(days=max(days))
-    assert many == loosened(atom, last) == loosened(many, last)
-    due = loosens_at(atom)
+    assert many == age_links(atom, last) == age_links(many, last)
+    due = next_link_ageing(atom)
     assert (due is not None and due < last) is (many != atom)

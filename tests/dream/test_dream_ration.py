@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lamina import Memory, Settings
-from lamina.dream.ration import Rationed
+from lamina.dream.call_budget import BudgetedChat
 from lamina.models.errors import BudgetSpent
 from llm_server import completion, scripted
 
@@ -41,4 +41,4 @@ def test_beyond_the_ration_pages_are_told_without_a_model(tmp_path: Path) -> Non
 
 def test_whoever_asks_without_looking_is_told() -> None:
     with scripted(completion({})) as server, pytest.raises(BudgetSpent, match="dream_chat_calls"):
-        Rationed(server.chat(), 0).ask([], object)  # type: ignore[type-var]
+        BudgetedChat(server.chat(), 0).ask([], object)  # type: ignore[type-var]

@@ -20,17 +20,17 @@ import pytest
 from said import line, said, write
 from standin import Asked, Reply, standin
 
-from lamina.access import House
+from lamina.access import ServedMemory
 from lamina.atom.passage import passages_of
-from lamina.hosts import hook_place
-from lamina.hosts.context import Asking
-from lamina.hosts.deadline import Moment
-from lamina.hosts.event import Event
-from lamina.hosts.hook_place import HookPlace
-from lamina.hosts.wire import Declined, Wire
+from lamina.hosts import hook_folder
+from lamina.hosts.context import ContextRequest
+from lamina.hosts.deadline import Timeout
+from lamina.hosts.hook_event import HookEvent
+from lamina.hosts.hook_folder import HookFolder
+from lamina.hosts.server_client import RequestDeclined, ServerClient
 from lamina.local_socket import socket_path
 from lamina.memory import Memory
-from lamina.vault.home import establish
+from lamina.vault.vault_setup import ensure_vault
 
 CONTEXT = "<memories>\n## facts\n- [01jc9x2k7m3f5r8t0v2w4y6z8a human active 2026-11-14] Ann takes it black\n</memories>"
 
@@ -101,7 +101,7 @@ class Host:
 
 @pytest.fixture
 def host(tmp_path: Path) -> Host:
-    establish(tmp_path / "vault")
+    ensure_vault(tmp_path / "vault")
     return Host(tmp_path)
 
 
@@ -109,7 +109,7 @@ def host(tmp_path: Path) -> Host:
 def server(host: Host) -> Iterator[Memory]:
     """A real server of the vault."""
     serving = pytest.importorskip("lamina.server").serving
-    with Memory(host.vault, watch=False, background=False) as memory, serving(House.of(memory), port=0):
+    with Memory(host.vault, watch=False, background=False) as memory, serving(ServedMemory.for_memory(memory), port=0):
         yield memory
 
 
@@ -118,14 +118,14 @@ def _answering(asked: Asked) -> tuple[int, Any]:
 
 
 def test_hooks_know_a_vault_by_the_same_names_as_everybody(tmp_path: Path) -> None:
-    assert not hook_place.is_vault(tmp_path)
+    assert not hook_folder.is_vault(tmp_path)
     with Memory(tmp_path, watch=False, background=False) as memory:
-        assert hook_place.is_vault(tmp_path)
-        assert HookPlace(tmp_path, {}).state == memory.state
-        assert (memory.state / hook_place.HISTORY).exists()
+        assert hook_folder.is_vault(tmp_path)
+        assert HookFolder(tmp_path, {}).state_folder == memory.state
+        assert (memory.state / hook_folder.HISTORY).exists()
     (tmp_path / ".lamina" / "settings.toml").write_text(f'state_dir = "{tmp_path}/other"\n', encoding="utf-8")
-    assert HookPlace(tmp_path, {}).state == tmp_path / "other"
-    assert HookPlace(tmp_path, {"LAMINA_STATE_DIR": "/else"}).state == Path("/else")
+    assert HookFolder(tmp_path, {}).state_folder == tmp_path / "other"
+    assert HookFolder(tmp_path, {"LAMINA_STATE_DIR": "/else"}).state_folder == Path("/else")
 
 
 def test_a_session_begins_with_what_matters(host: Host) -> None:
@@ -144,7 +144,7 @@ def test_a_prompt_is_answered_with_what_is_known_of_it(host: Host) -> None:
 
 @pytest.mark.parametrize("prompt", ["", "  ", "/clear", "!ls", "# remember this", 3, None])
 def test_what_is_for_the_host_is_not_asked(prompt: object) -> None:
-    assert not Asking(Event.USER_PROMPT_SUBMIT, {"prompt": prompt}, Path(), None, None).is_needed
+    assert not ContextRequest(HookEvent.USER_PROMPT_SUBMIT, {"prompt": prompt}, Path(), None, None).is_needed
 
 
 def test_where_nothing_is_known_nothing_is_told(host: Host) -> None:
@@ -324,10 +324,10 @@ def test_whatever_a_host_makes_of_what_it_was_told_nothing_new_comes_of_it(host:
     own = [f"My {n}th boat lies in Cork." for n in range(len(echoes))]
     said = [f"{echo}\n{words}" for echo, words in zip(echoes, own, strict=True)]
     host.run("stop", host.call(*said))
-    wire = Wire(socket_path(host.state), Moment(30))
+    wire = ServerClient(socket_path(host.state), Timeout(30))
     wire.post("/v1/capture", {"turns": [{"role": "user", "content": each} for each in said], "session_id": "http"})
     for each in told:
-        with pytest.raises(Declined):
+        with pytest.raises(RequestDeclined):
             wire.post("/v1/remember", {"content": each})
     host.wait()
     atoms = server.list(status=None, limit=200)
@@ -393,16 +393,16 @@ def test_without_a_server_a_question_is_answered_where_there_is_time_and_let_go_
 
 
 def test_what_took_too_long_or_failed_is_not_tried_again_at_once(host: Host) -> None:
-    place = HookPlace(host.vault, {})
-    with place.patiently() as may:
+    place = HookFolder(host.vault, {})
+    with place.guard_slow_open() as may:
         assert may
-    with pytest.raises(OSError, match="gone"), place.patiently():
+    with pytest.raises(OSError, match="gone"), place.guard_slow_open():
         raise OSError("gone")
-    with place.patiently() as may:
+    with place.guard_slow_open() as may:
         assert not may
     long_ago = time.time() - 3600
-    os.utime(place.file("slow", "mark"), (long_ago, long_ago))
-    with place.patiently() as may:
+    os.utime(place.file_path("slow", "mark"), (long_ago, long_ago))
+    with place.guard_slow_open() as may:
         assert may
 
 

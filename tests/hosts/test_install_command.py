@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from lamina.errors import InvalidInput
-from lamina.hosts.edit import Done, edit
-from lamina.hosts.host import Host, Surroundings, servers_file
-from lamina.hosts.installation import address, program
-from lamina.hosts.jsonc import parse
-from lamina.testing.hand import NOON
-from lamina.vault.home import establish
+from lamina.hosts.file_edit import EditResult, edit_file
+from lamina.hosts.host_files import Host, UserEnvironment, servers_file
+from lamina.hosts.installation import find_program, parse_mcp_url
+from lamina.hosts.jsonc import parse_jsonc
+from lamina.testing.store_harness import NOON
+from lamina.vault.vault_setup import ensure_vault
 from terminal import Cli
 
 HOSTS = [each.value for each in Host]
@@ -38,12 +38,12 @@ def _own_machine(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "LAMINA_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("sys.platform", "linux")
-    establish(home / "lamina")
+    ensure_vault(home / "lamina")
 
 
 def _server(path: Path) -> Any:
     text = path.read_text(encoding="utf-8")
-    value = tomllib.loads(text) if path.suffix == ".toml" else parse(text).value
+    value = tomllib.loads(text) if path.suffix == ".toml" else parse_jsonc(text).value
     return next(value[key]["lamina"] for key in ("mcpServers", "servers", "mcp_servers") if key in value)
 
 
@@ -118,7 +118,7 @@ def test_hooks_stand_beside_those_of_others_and_follow_the_vault(cli: Cli, home:
     mine = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}, "model": "opus"}
     settings.write_text(json.dumps(mine, indent=2), encoding="utf-8")
     cli("install", "claude-code", "--write")
-    establish(tmp_path / "other")
+    ensure_vault(tmp_path / "other")
     cli("install", "claude-code", "--write", "--vault", str(tmp_path / "other"))
     stop = json.loads(settings.read_text(encoding="utf-8"))["hooks"]["Stop"]
     assert stop[0] == mine["hooks"]["Stop"][0]  # type: ignore[index]
@@ -138,7 +138,7 @@ def test_http_names_the_token_and_never_holds_it(cli: Cli, home: Path, monkeypat
     assert _server(home / FILES["codex"])["bearer_token_env_var"] == "LAMINA_TOKEN"
     assert _server(home / FILES["claude-code"])["headers"]["Authorization"] == "Bearer ${LAMINA_TOKEN}"
     assert _server(home / FILES["cursor"])["headers"]["Authorization"] == "Bearer ${env:LAMINA_TOKEN}"
-    vscode = parse((home / FILES["vscode"]).read_text(encoding="utf-8")).value
+    vscode = parse_jsonc((home / FILES["vscode"]).read_text(encoding="utf-8")).value
     assert vscode["servers"]["lamina"]["headers"]["Authorization"] == f"Bearer ${{input:{vscode['inputs'][0]['id']}}}"
     assert not (home / ".claude" / "settings.json").exists()
     assert cli("install", "claude-desktop", "--http", "http://127.0.0.1:8377").code == 2
@@ -201,7 +201,7 @@ def test_what_its_owner_has_added_to_our_server_stays(cli: Cli, home: Path, tmp_
     added = f'{text}enabled = false\n\n[mcp_servers.lamina.env]\nA = "b"\n' if host == "codex" else added
     file.write_text(added, encoding="utf-8")
     assert {each["done"] for each in cli("install", host, "--write", "--json").data["files"]} == {"unchanged"}
-    establish(tmp_path / "v")
+    ensure_vault(tmp_path / "v")
     told = cli("install", host, "--write", "--vault", str(tmp_path / "v"), "--json").data
     assert {each["done"] for each in told["files"]} <= {"updated", "unchanged"}
     server = _server(file)
@@ -290,7 +290,7 @@ def test_a_link_to_a_file_elsewhere_stays_a_link(cli: Cli, home: Path, tmp_path:
     assert link.is_symlink()
     assert _server(real)["args"][0] == "mcp"
     cli("uninstall", "cursor")
-    assert parse(link.read_text(encoding="utf-8")).value == {}
+    assert parse_jsonc(link.read_text(encoding="utf-8")).value == {}
 
 
 def test_the_scope_goes_with_the_command(cli: Cli, home: Path) -> None:
@@ -314,14 +314,16 @@ def test_a_file_that_another_program_changes_meanwhile_is_read_again(tmp_path: P
         return f"{text}+ours"
 
     path.write_text("old", encoding="utf-8")
-    assert edit(path, change, NOON).done is Done.UPDATED
+    assert edit_file(path, change, NOON).result is EditResult.UPDATED
     assert path.read_text(encoding="utf-8") == "theirs+ours"
     assert [each.read_text(encoding="utf-8") for each in tmp_path.glob("*.backup")] == ["theirs"]
 
 
 def test_every_system_has_its_own_places() -> None:
-    mac = Surroundings(Path("/u"), {}, "darwin")
-    linux = Surroundings(Path("/u"), {"XDG_CONFIG_HOME": "/c", "CODEX_HOME": "/x", "CLAUDE_CONFIG_DIR": "/y"}, "linux")
+    mac = UserEnvironment(Path("/u"), {}, "darwin")
+    linux = UserEnvironment(
+        Path("/u"), {"XDG_CONFIG_HOME": "/c", "CODEX_HOME": "/x", "CLAUDE_CONFIG_DIR": "/y"}, "linux"
+    )
     assert servers_file(Host.VSCODE, mac, None) == Path("/u/Library/Application Support/Code/User/mcp.json")
     assert servers_file(Host.CLAUDE_DESKTOP, linux, None) == Path("/c/Claude/claude_desktop_config.json")
     assert servers_file(Host.CODEX, linux, None) == Path("/x/config.toml")
@@ -331,13 +333,13 @@ def test_every_system_has_its_own_places() -> None:
 
 
 def test_the_program_is_the_one_beside_this_python() -> None:
-    assert program("/v/bin/python", lambda path: True) == ("/v/bin/lamina",)
-    assert program("/v/bin/python", lambda path: False) == ("/v/bin/python", "-m", "lamina")
+    assert find_program("/v/bin/python", lambda path: True) == ("/v/bin/lamina",)
+    assert find_program("/v/bin/python", lambda path: False) == ("/v/bin/python", "-m", "lamina")
 
 
 def test_an_address_is_completed_or_refused() -> None:
-    assert address("http://127.0.0.1:8377/") == "http://127.0.0.1:8377/mcp"
-    assert address("https://memory.example/own") == "https://memory.example/own"
+    assert parse_mcp_url("http://127.0.0.1:8377/") == "http://127.0.0.1:8377/mcp"
+    assert parse_mcp_url("https://memory.example/own") == "https://memory.example/own"
     for wrong in ("127.0.0.1:8377", "ftp://x", "http://", "http://a:b@x", "http://x/?token=1"):
         with pytest.raises(InvalidInput, match="not a server address"):
-            address(wrong)
+            parse_mcp_url(wrong)

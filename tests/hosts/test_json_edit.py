@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lamina.errors import InvalidInput
-from lamina.hosts.json_edit import put, put_item, take, take_items
-from lamina.hosts.jsonc import parse
+from lamina.hosts.json_edit import remove_list_items, remove_value, set_list_item, set_value
+from lamina.hosts.jsonc import parse_jsonc
 
 KEYS = ("mcpServers", "lamina")
 SERVER = {"command": "/opt/bin/lamina", "args": ["mcp", "--vault", "/home/ann/vault"]}
@@ -27,27 +27,29 @@ WRITTEN = [
 
 @pytest.mark.parametrize("text", WRITTEN)
 def test_what_is_put_in_and_taken_out_leaves_every_byte_as_it_was(text: str) -> None:
-    written = put(text, KEYS, SERVER)
-    assert parse(written).value["mcpServers"]["lamina"] == SERVER
-    assert put(written, KEYS, SERVER) == written
-    assert take(written, KEYS) == text
+    written = set_value(text, KEYS, SERVER)
+    assert parse_jsonc(written).value["mcpServers"]["lamina"] == SERVER
+    assert set_value(written, KEYS, SERVER) == written
+    assert remove_value(written, KEYS) == text
 
 
 @pytest.mark.parametrize("text", WRITTEN)
 def test_nothing_else_in_the_file_moves(text: str) -> None:
     kept = [line.strip().rstrip(",") for line in text.splitlines() if "//" in line or "/*" in line]
-    lines = [line.strip().replace(",", "") for line in put(text, KEYS, SERVER).splitlines()]
+    lines = [line.strip().replace(",", "") for line in set_value(text, KEYS, SERVER).splitlines()]
     assert [line for line in kept if line.replace(",", "") not in lines] == []
 
 
 def test_an_empty_file_becomes_one_that_people_can_read() -> None:
-    assert put("", KEYS, {"url": "x"}) == '{\n  "mcpServers": {\n    "lamina": {\n      "url": "x"\n    }\n  }\n}\n'
+    assert (
+        set_value("", KEYS, {"url": "x"}) == '{\n  "mcpServers": {\n    "lamina": {\n      "url": "x"\n    }\n  }\n}\n'
+    )
 
 
 def test_another_value_takes_the_place_of_ours() -> None:
-    before = put(WRITTEN[3], KEYS, SERVER)
-    after = put(before, KEYS, {"command": "y"})
-    assert parse(after).value["mcpServers"] == {"other": {"command": "x"}, "lamina": {"command": "y"}}
+    before = set_value(WRITTEN[3], KEYS, SERVER)
+    after = set_value(before, KEYS, {"command": "y"})
+    assert parse_jsonc(after).value["mcpServers"] == {"other": {"command": "x"}, "lamina": {"command": "y"}}
     assert "// keep" in after
 
 
@@ -57,12 +59,15 @@ def test_an_item_is_put_beside_those_of_others_and_replaces_ours_alone() -> None
     def ours(value: Any) -> bool:
         return "z" in value
 
-    first = put_item(text, ("hooks", "Stop"), {"z": 1}, ours)
-    second = put_item(first, ("hooks", "Stop"), {"z": 2}, ours)
-    assert parse(second).value["hooks"]["Stop"] == [{"x": 1}, {"y": 2}, {"z": 2}]
-    assert take_items(second, ("hooks", "Stop"), ours) == text
+    first = set_list_item(text, ("hooks", "Stop"), {"z": 1}, ours)
+    second = set_list_item(first, ("hooks", "Stop"), {"z": 2}, ours)
+    assert parse_jsonc(second).value["hooks"]["Stop"] == [{"x": 1}, {"y": 2}, {"z": 2}]
+    assert remove_list_items(second, ("hooks", "Stop"), ours) == text
     twice = second.replace('{"y": 2}', '{"z": 9}')
-    assert parse(put_item(twice, ("hooks", "Stop"), {"z": 3}, ours)).value["hooks"]["Stop"] == [{"x": 1}, {"z": 3}]
+    assert parse_jsonc(set_list_item(twice, ("hooks", "Stop"), {"z": 3}, ours)).value["hooks"]["Stop"] == [
+        {"x": 1},
+        {"z": 3},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +88,7 @@ def test_an_item_is_put_beside_those_of_others_and_replaces_ours_alone() -> None
 )
 def test_a_file_that_cannot_be_read_is_refused_with_the_reason(text: str, why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
-        put(text, KEYS, SERVER)
+        set_value(text, KEYS, SERVER)
 
 
 VALUES = st.recursive(
@@ -106,9 +111,9 @@ def test_any_file_reads_the_same_but_for_what_was_added(
     if not isinstance(before.get("mcpServers", {}), dict):
         return
     text = json.dumps(before, indent=indent)
-    written = put(text, KEYS, SERVER)
+    written = set_value(text, KEYS, SERVER)
     assert json.loads(written) == {**before, "mcpServers": {**before.get("mcpServers", {}), "lamina": SERVER}}
-    left = take(written, KEYS)
+    left = remove_value(written, KEYS)
     assert left == text if before.get("mcpServers") or "mcpServers" not in before else json.loads(left) == given_
 
 
@@ -154,20 +159,22 @@ def test_whatever_people_write_between_values_nothing_else_is_changed_and_no_rem
     before: str, text: str, after: str
 ) -> None:
     text = f"{before}{text}{after}"
-    told = parse(text).value
+    told = parse_jsonc(text).value
     for key in told:
-        assert parse(take(text, (key,))).value == {name: each for name, each in told.items() if name != key}
+        assert parse_jsonc(remove_value(text, (key,))).value == {
+            name: each for name, each in told.items() if name != key
+        }
     if not isinstance(told.get("mcpServers", {}), dict):
         return
-    written = put(text, KEYS, SERVER)
-    assert parse(written).value == {**told, "mcpServers": {**told.get("mcpServers", {}), "lamina": SERVER}}
+    written = set_value(text, KEYS, SERVER)
+    assert parse_jsonc(written).value == {**told, "mcpServers": {**told.get("mcpServers", {}), "lamina": SERVER}}
     assert _remarks(written) == _remarks(text)
     if told.get("mcpServers") != {}:
-        left = take(written, KEYS)
+        left = remove_value(written, KEYS)
         assert "".join(left.split()) == "".join(text.split())
 
 
 def test_a_remark_that_ends_its_line_does_not_swallow_what_follows() -> None:
     text = '{ // mine\n"mcpServers": {"lamina": {}}}'
-    assert parse(take(text, KEYS)).value == {}
-    assert "// mine" in take(text, KEYS)
+    assert parse_jsonc(remove_value(text, KEYS)).value == {}
+    assert "// mine" in remove_value(text, KEYS)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from lamina import __version__
-from lamina.hosts.event import Event
-from lamina.hosts.parts import HOOK_SECONDS, is_our_hook, skill
+from lamina.hosts.config_parts import HOOK_TIMEOUT, is_our_hook, read_skill
+from lamina.hosts.hook_event import HookEvent
 
 PLUGIN = Path(__file__).parents[2] / "plugins" / "claude-code"
 
@@ -25,13 +25,13 @@ def test_the_plugin_says_what_it_is() -> None:
 
 def test_its_hooks_are_those_the_command_knows() -> None:
     hooks = _json("hooks/hooks.json")["hooks"]
-    assert list(hooks) == [each.name_at_host for each in Event]
-    for event, (entry,) in zip(Event, hooks.values(), strict=True):
+    assert list(hooks) == [each.claude_name for each in HookEvent]
+    for event, (entry,) in zip(HookEvent, hooks.values(), strict=True):
         (hook,) = entry["hooks"]
         assert hook == {
             "type": "command",
             "command": f"lamina hook {event} 2>/dev/null || true",
-            "timeout": HOOK_SECONDS,
+            "timeout": HOOK_TIMEOUT,
         }
         assert is_our_hook(entry)
 
@@ -42,7 +42,7 @@ def test_its_server_is_the_one_of_this_package() -> None:
 
 def test_its_skill_is_the_one_that_install_writes() -> None:
     text = (PLUGIN / "skills" / "lamina-memory" / "SKILL.md").read_text(encoding="utf-8")
-    assert text == skill()
+    assert text == read_skill()
     head = text.split("---\n")[1]
     assert re.search(r"^name: lamina-memory$", head, re.MULTILINE)
     assert len(re.search(r"^description: (.+)$", head, re.MULTILINE)[1]) < 1024  # type: ignore[index]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lamina.errors import InvalidInput
-from lamina.hosts.toml_edit import put_table, take_table
+from lamina.hosts.toml_edit import remove_table, set_table
 
 GROUP, NAME = "mcp_servers", "lamina"
 SERVER = {"command": "/opt/bin/lamina", "args": ["mcp", "--vault", "/home/ann/vault"]}
@@ -21,23 +21,23 @@ WRITTEN = [
 
 @pytest.mark.parametrize("text", WRITTEN)
 def test_a_table_put_in_and_taken_out_leaves_every_byte_as_it_was(text: str) -> None:
-    written = put_table(text, GROUP, NAME, SERVER)
+    written = set_table(text, GROUP, NAME, SERVER)
     assert tomllib.loads(written)[GROUP][NAME] == SERVER
-    assert put_table(written, GROUP, NAME, SERVER) == written
-    assert take_table(written, GROUP, NAME) == text
+    assert set_table(written, GROUP, NAME, SERVER) == written
+    assert remove_table(written, GROUP, NAME) == text
 
 
 def test_another_value_takes_the_place_of_ours_and_remarks_stay_where_they_are() -> None:
-    before = put_table(WRITTEN[1], GROUP, NAME, SERVER) + "\n# the end\n[z]\n"
-    after = put_table(before, GROUP, NAME, {"url": "http://127.0.0.1:1/mcp", "http_headers": {"A": "b"}})
+    before = set_table(WRITTEN[1], GROUP, NAME, SERVER) + "\n# the end\n[z]\n"
+    after = set_table(before, GROUP, NAME, {"url": "http://127.0.0.1:1/mcp", "http_headers": {"A": "b"}})
     assert tomllib.loads(after)[GROUP][NAME] == {"url": "http://127.0.0.1:1/mcp", "http_headers": {"A": "b"}}
     assert after.endswith("\n# the end\n[z]\n")
     assert "# about the next\n[tui]" in after
 
 
 def test_tables_inside_ours_go_with_it() -> None:
-    text = put_table("", GROUP, NAME, SERVER) + '\n[mcp_servers.lamina.env]\nA = "b"\n\n[z]\n'
-    assert take_table(text, GROUP, NAME) == "\n[z]\n"
+    text = set_table("", GROUP, NAME, SERVER) + '\n[mcp_servers.lamina.env]\nA = "b"\n\n[z]\n'
+    assert remove_table(text, GROUP, NAME) == "\n[z]\n"
 
 
 @pytest.mark.parametrize(
@@ -46,13 +46,13 @@ def test_tables_inside_ours_go_with_it() -> None:
 )
 def test_a_file_that_cannot_be_changed_safely_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
-        put_table(text, GROUP, NAME, SERVER)
+        set_table(text, GROUP, NAME, SERVER)
 
 
 @given(st.text(max_size=40), st.lists(st.text(max_size=20), max_size=3))
 def test_any_command_is_read_back_as_it_was_written(program: str, words: list[str]) -> None:
     try:
-        written = put_table("[a]\n", GROUP, NAME, {"command": program, "args": words})
+        written = set_table("[a]\n", GROUP, NAME, {"command": program, "args": words})
     except InvalidInput:
         assert any(ord(each) in (0x7F, *range(0xD800, 0xE000)) for each in program + "".join(words))
         return

@@ -11,18 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from said import line, said, write
 
-from lamina.hosts import keeping
-from lamina.hosts.hook_place import HookPlace
-from lamina.hosts.keeping import Keeping
-from lamina.hosts.transcript import Transcript, Turn
-from lamina.vault.home import establish
+from lamina.hosts import transcript_capture
+from lamina.hosts.hook_folder import HookFolder
+from lamina.hosts.transcript import Transcript, TranscriptTurn
+from lamina.hosts.transcript_capture import TranscriptCapture
+from lamina.vault.vault_setup import ensure_vault
 
 Kept = list[dict[str, str]]
 
 
 def _turns(text: str, tmp_path: Path) -> list[tuple[str, str]]:
-    found = Transcript(write(tmp_path / "t.jsonl", text)).turns(0)
-    return [(each.role, each.content) for each in found if isinstance(each, Turn)]
+    found = Transcript(write(tmp_path / "t.jsonl", text)).read_turns(0)
+    return [(each.role, each.content) for each in found if isinstance(each, TranscriptTurn)]
 
 
 def test_only_what_people_and_machines_say_in_words_is_a_turn(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_lines_that_are_broken_are_passed_over(tmp_path: Path) -> None:
 
 def test_a_line_that_is_still_written_is_left_for_later(tmp_path: Path) -> None:
     whole = said(["a", "b"])
-    *turns, end = Transcript(write(tmp_path / "t", whole + said(["c"], 2)[:-5])).turns(0)
+    *turns, end = Transcript(write(tmp_path / "t", whole + said(["c"], 2)[:-5])).read_turns(0)
     assert len(turns) == 2
     assert end == len(whole.encode())
 
@@ -103,51 +103,51 @@ def test_a_line_that_is_still_written_is_left_for_later(tmp_path: Path) -> None:
 def test_a_pipe_is_no_transcript(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="not a regular file"):
-        list(Transcript(tmp_path / "pipe").turns(0))
+        list(Transcript(tmp_path / "pipe").read_turns(0))
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> HookPlace:
-    establish(tmp_path / "vault")
-    return HookPlace(tmp_path / "vault", {})
+def place(tmp_path: Path) -> HookFolder:
+    ensure_vault(tmp_path / "vault")
+    return HookFolder(tmp_path / "vault", {})
 
 
-def _keeping(place: HookPlace, path: Path, session: str = "s") -> Keeping:
-    return Keeping(place, {"session_id": session, "transcript_path": str(path)})
+def _keeping(place: HookFolder, path: Path, session: str = "s") -> TranscriptCapture:
+    return TranscriptCapture(place, {"session_id": session, "transcript_path": str(path)})
 
 
-def _kept(place: HookPlace, path: Path, session: str = "s") -> list[str]:
+def _kept(place: HookFolder, path: Path, session: str = "s") -> list[str]:
     kept = Kept()
-    _keeping(place, path, session).hand_over(lambda turns, session, key: kept.extend(turns))
+    _keeping(place, path, session).capture_new_turns(lambda turns, session, key: kept.extend(turns))
     return [each["content"] for each in kept]
 
 
-def test_each_turn_is_handed_over_once(place: HookPlace, tmp_path: Path) -> None:
+def test_each_turn_is_handed_over_once(place: HookFolder, tmp_path: Path) -> None:
     path = write(tmp_path / "t", said(["a", "b"]))
     assert _kept(place, path) == ["a", "b"]
     assert _kept(place, path) == []
-    assert _keeping(place, path).waiting() == 0
+    assert _keeping(place, path).pending_bytes() == 0
     with path.open("a", encoding="utf-8") as file:
         file.write(said(["c"], 2))
     assert _kept(place, path) == ["c"]
 
 
-def test_a_transcript_written_anew_gives_only_what_is_new(place: HookPlace, tmp_path: Path) -> None:
+def test_a_transcript_written_anew_gives_only_what_is_new(place: HookFolder, tmp_path: Path) -> None:
     path = write(tmp_path / "t", said(["a", "b", "c", "d"]))
     _kept(place, path)
     write(path, line("user", "summary", 9, isCompactSummary=True) + said(["c", "d", "e"], 2))
     assert _kept(place, path) == ["e"]
 
 
-def test_a_session_that_goes_on_in_another_file_gives_only_what_is_new(place: HookPlace, tmp_path: Path) -> None:
+def test_a_session_that_goes_on_in_another_file_gives_only_what_is_new(place: HookFolder, tmp_path: Path) -> None:
     _kept(place, write(tmp_path / "t", said(["a", "b"])))
     assert _kept(place, write(tmp_path / "u", said(["a", "b", "c"])), "another") == ["c"]
 
 
 def test_what_could_not_be_kept_is_handed_over_again(
-    place: HookPlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: HookFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeping, "BATCH_TURNS", 2)
+    monkeypatch.setattr(transcript_capture, "BATCH_TURNS", 2)
     path, kept = write(tmp_path / "t", said(list("abcde"))), Kept()
 
     def keep(turns: Sequence[dict[str, str]], session: str, key: str) -> None:
@@ -156,12 +156,12 @@ def test_what_could_not_be_kept_is_handed_over_again(
         kept.extend(turns)
 
     with pytest.raises(OSError, match="gone"):
-        _keeping(place, path).hand_over(keep)
+        _keeping(place, path).capture_new_turns(keep)
     assert [each["content"] for each in kept] == ["a", "b"]
     assert _kept(place, path) == ["c", "d", "e"]
 
 
-def test_the_key_is_the_same_for_the_same_turns(place: HookPlace, tmp_path: Path) -> None:
+def test_the_key_is_the_same_for_the_same_turns(place: HookFolder, tmp_path: Path) -> None:
     path, keys = write(tmp_path / "t", said(["a", "b"])), list[str]()
 
     def fail(turns: Sequence[dict[str, str]], session: str, key: str) -> None:
@@ -170,31 +170,31 @@ def test_the_key_is_the_same_for_the_same_turns(place: HookPlace, tmp_path: Path
 
     for _ in range(2):
         with pytest.raises(OSError):
-            _keeping(place, path).hand_over(fail)
+            _keeping(place, path).capture_new_turns(fail)
     assert len(keys) == 2
     assert len(set(keys)) == 1
 
 
-def test_a_huge_transcript_is_read_from_where_it_was_left(place: HookPlace, tmp_path: Path) -> None:
+def test_a_huge_transcript_is_read_from_where_it_was_left(place: HookFolder, tmp_path: Path) -> None:
     path = write(tmp_path / "t", line("user", [{"type": "tool_result", "content": "x" * 1000}]) * 20_000)
     assert _kept(place, path) == []
     with path.open("a", encoding="utf-8") as file:
         file.write(said(["a"], 1))
-    assert _keeping(place, path).waiting() < 1000
+    assert _keeping(place, path).pending_bytes() < 1000
     assert _kept(place, path) == ["a"]
 
 
-def test_a_long_turn_comes_in_parts_and_a_damaged_bookmark_is_begun_anew(place: HookPlace, tmp_path: Path) -> None:
+def test_a_long_turn_comes_in_parts_and_a_damaged_bookmark_is_begun_anew(place: HookFolder, tmp_path: Path) -> None:
     path = write(tmp_path / "t", said(["é" * 150_000]))
     assert [len(each) for each in _kept(place, path)] == [60_000, 60_000, 30_000]
-    place.file("s", "json").write_text("{oops", encoding="utf-8")
+    place.file_path("s", "json").write_text("{oops", encoding="utf-8")
     assert _kept(place, path) == []
 
 
-def test_a_call_without_a_session_is_refused(place: HookPlace) -> None:
+def test_a_call_without_a_session_is_refused(place: HookFolder) -> None:
     for given_ in ({}, {"session_id": "s"}, {"session_id": "a b", "transcript_path": "x"}):
         with pytest.raises(ValueError, match="no valid session_id"):
-            Keeping(place, given_)
+            TranscriptCapture(place, given_)
 
 
 ANYTHING = st.recursive(
@@ -231,8 +231,8 @@ def test_whatever_happens_to_a_transcript_every_turn_is_kept_once(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]
 ) -> None:
     folder = tmp_path_factory.mktemp("hosts")
-    establish(folder / "vault")
-    place, path, kept = HookPlace(folder / "vault", {}), folder / "t", list[str]()
+    ensure_vault(folder / "vault")
+    place, path, kept = HookFolder(folder / "vault", {}), folder / "t", list[str]()
     path.touch()
     count = 0
     for what, much in steps:

@@ -15,12 +15,12 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from lamina.access import Budgets, House, Right, Tokens
+from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
 from lamina.atom.trust import Origin
 from lamina.clock import Clock
-from lamina.http.app import make_api, make_gate
-from lamina.http.feed import Feed
-from lamina.http.serving import Server, serving
+from lamina.http.app import make_api, secure_app
+from lamina.http.change_feed import ChangeFeed
+from lamina.http.uvicorn_server import ApiServer, make_uvicorn_config
 from lamina.memory import Memory
 from lamina.server import make_app
 
@@ -44,7 +44,7 @@ class Reply:
 class Live:
     """A server that runs, with what it runs on."""
 
-    house: House
+    house: ServedMemory
     app: FastAPI
     port: int
     near: Path
@@ -104,7 +104,7 @@ class Live:
 def live(
     folder: Path,
     *,
-    budgets: Budgets | None = None,
+    budgets: RateLimiter | None = None,
     beat: float = 15.0,
     clock: Clock | None = None,
     whole: bool = False,
@@ -112,8 +112,12 @@ def live(
 ) -> Iterator[Live]:
     """A server for as long as this lasts; `whole`: with MCP and the pages, as `lamina serve` puts it together."""
     memory = Memory(folder / "vault", watch=False, background=False, clock=clock, **settings)
-    house = House(memory, Tokens(memory.state, memory.now), budgets or Budgets(PLENTY, PLENTY))
-    gate = make_app(house) if whole else make_gate(make_api(house, Feed(house, every=0.02, beat=beat)))
+    house = ServedMemory(memory, AccessTokenStore(memory.state, memory.now), budgets or RateLimiter(PLENTY, PLENTY))
+    gate = (
+        make_app(house)
+        if whole
+        else secure_app(make_api(house, ChangeFeed(house, poll_seconds=0.02, heartbeat_seconds=beat)))
+    )
     app = gate._app
     assert isinstance(app, FastAPI)
     handled: list[str] = []
@@ -122,7 +126,7 @@ def live(
     near = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     near.bind(str(folder / "near.sock"))
     near.listen(64)
-    server = Server(serving(gate))
+    server = ApiServer(make_uvicorn_config(gate))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener, near])), daemon=True)
     thread.start()
     try:

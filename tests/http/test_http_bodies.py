@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from live import Live, live
 
-from lamina.access import Budgets, Right
-from lamina.http import body as bodies
-from lamina.http.gate import LONG_AT_ONCE
-from lamina.http.rights import NEEDS, Need
-from lamina.http.threads import MANY
+from lamina.access import RateLimiter, Right
+from lamina.http import request_body as bodies
+from lamina.http.route_rights import OPERATION_POLICIES, OperationPolicy
+from lamina.http.security_middleware import MAX_SLOW_REQUESTS
+from lamina.http.thread_limit import MAX_THREADS
 
 MIB = 1024 * 1024
 
@@ -86,7 +86,7 @@ def test_a_length_nobody_can_believe_is_refused(server: Live, owner: str, length
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(server: Live, owner: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies.whole_body, "__defaults__", (0.2,))
+    monkeypatch.setattr(bodies.read_body, "__defaults__", (0.2,))
     heard = server.raw(_head(server, owner, "/v1/remember", "Content-Length: 100") + b'{"content"')
     assert _status(heard) == 408
     assert b"connection: close" in heard.lower()
@@ -232,7 +232,7 @@ def test_an_id_that_is_none_is_not_found(server: Live, owner: str, id: str) -> N
 
 
 def test_whoever_asks_too_much_waits(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with live(tmp_path, budgets=Budgets(reads=3, writes=2)) as server:
+    with live(tmp_path, budgets=RateLimiter(reads=3, writes=2)) as server:
         token, other = server.token("busy"), server.token("calm")
         reads = [server.ask("GET", "/v1/top", token) for _ in range(4)]
         writes = [server.ask("POST", "/v1/remember", token, {"content": f"Number {n}."}) for n in range(3)]
@@ -251,7 +251,7 @@ def test_whoever_asks_too_much_waits(tmp_path: Path, caplog: pytest.LogCaptureFi
 def test_a_request_that_takes_too_long_is_answered_and_still_done_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(NEEDS, "pin", Need(Right.WRITE, write=True, seconds=0.2))
+    monkeypatch.setitem(OPERATION_POLICIES, "pin", OperationPolicy(Right.WRITE, is_write=True, timeout_seconds=0.2))
     with live(tmp_path) as server:
         token, memory = server.token("slow"), server.house.memory
         id = server.remember(token, "Dee keeps bees.")
@@ -268,11 +268,11 @@ def test_a_request_that_takes_too_long_is_answered_and_still_done_once(
 
 
 def test_whoever_asks_for_long_work_leaves_threads_to_others(fresh: Live) -> None:
-    token, asked = fresh.token("owner"), 2 * MANY
+    token, asked = fresh.token("owner"), 2 * MAX_THREADS
     with ThreadPoolExecutor(asked) as threads:
         with fresh.house.memory._store._lock:
             long = [threads.submit(fresh.ask, "POST", "/v1/rebuild", token, {}) for _ in range(asked)]
-            while len(fresh.handled) < LONG_AT_ONCE:
+            while len(fresh.handled) < MAX_SLOW_REQUESTS:
                 pass
             assert fresh.ask("GET", "/v1/health").status == 200
         assert [each.result().status for each in long] == [200] * asked

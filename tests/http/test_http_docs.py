@@ -13,9 +13,9 @@ import pytest
 from fastapi.routing import APIRoute
 from live import Live
 
-from lamina.http import body, feed, gate, replies, slow
-from lamina.http.api import bodies
-from lamina.http.rights import LONG, NEEDS, SECONDS, api_routes, operation_of
+from lamina.http import change_feed, connection_limits, idempotency, request_body, security_middleware
+from lamina.http.api import request_bodies
+from lamina.http.route_rights import DEFAULT_SECONDS, OPERATION_POLICIES, SLOW_SECONDS, list_api_routes, operation_name
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "http.md"
 TEXT = PAGE.read_text(encoding="utf-8")
@@ -24,14 +24,14 @@ HEAD = "| route | verb | right | what it does |\n|---|---|---|---|\n"
 
 
 def _row(route: APIRoute) -> str:
-    need, verb = NEEDS[operation_of(route)], operation_of(route)
+    need, verb = OPERATION_POLICIES[operation_name(route)], operation_name(route)
     said = " ".join((route.description or "").partition("\n\n")[0].split())
-    right = (need.right.value if need.right else "none") + (", long" if need.seconds == LONG else "")
+    right = (need.right.value if need.right else "none") + (", long" if need.timeout_seconds == SLOW_SECONDS else "")
     return f"| {' '.join(sorted(route.methods or ()))} `{route.path}` | `{verb}` | {right} | {said} |\n"
 
 
 def _table(server: Live) -> str:
-    return HEAD + "".join(_row(route) for route in api_routes(server.app))
+    return HEAD + "".join(_row(route) for route in list_api_routes(server.app))
 
 
 def test_the_page_has_every_route_and_the_right_it_needs(server: Live) -> None:
@@ -46,20 +46,24 @@ def test_the_page_has_every_route_and_the_right_it_needs(server: Live) -> None:
 
 def test_the_page_has_the_limits_there_are() -> None:
     limits = TEXT.partition("## Limits")[2].partition("\n## ")[0]
-    assert (body.MOST_BYTES, bodies.FACT_BYTES, bodies.QUESTION_BYTES) == (1024 * 1024, 64 * 1024, 4 * 1024)
+    assert (request_body.MAX_BYTES, request_bodies.MAX_FACT_BYTES, request_bodies.MAX_QUESTION_BYTES) == (
+        1024 * 1024,
+        64 * 1024,
+        4 * 1024,
+    )
     for told in (
-        f"| `k` | {bodies.MOST_HITS} |",
-        f"{SECONDS:g} s, and {LONG:g} s for those",
-        f"of which {gate.LONG_AT_ONCE} are",
-        f"{slow.HEAD_SECONDS:g} s, {body.SLOWEST:g} s to arrive",
-        f"| {slow.MOST_CONNECTIONS}; of more",
-        f"| {feed.MOST_LISTENERS}; one that is not read for {slow.READ_SECONDS:g} s",
-        f"or is {feed.MOST_WAITING:,} commits behind",
+        f"| `k` | {request_bodies.MAX_HITS} |",
+        f"{DEFAULT_SECONDS:g} s, and {SLOW_SECONDS:g} s for those",
+        f"of which {security_middleware.MAX_SLOW_REQUESTS} are",
+        f"{connection_limits.HEAD_SECONDS:g} s, {request_body.MAX_SECONDS:g} s to arrive",
+        f"| {connection_limits.MAX_CONNECTIONS}; of more",
+        f"| {change_feed.MAX_LISTENERS}; one that is not read for {connection_limits.READ_SECONDS:g} s",
+        f"or is {change_feed.MAX_QUEUED_COMMITS:,} commits behind",
     ):
         assert told in limits, told
-    assert f"The last {replies.MOST_OF_ONE} answers of a token" in TEXT
-    assert f"at most {replies.LONGEST} visible" in TEXT
-    assert f"`limit` (at most {bodies.MOST_ROWS})" in TEXT
+    assert f"The last {idempotency.MAX_REPLIES_PER_CALLER} answers of a token" in TEXT
+    assert f"at most {idempotency.MAX_KEY_LENGTH} visible" in TEXT
+    assert f"`limit` (at most {request_bodies.MAX_ROWS})" in TEXT
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="no curl here")

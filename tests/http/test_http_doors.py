@@ -15,8 +15,8 @@ from starlette.routing import Route
 from lamina.access import Right
 from lamina.atom.trust import Origin
 from lamina.http.app import make_api
-from lamina.http.asked import Asked
-from lamina.http.rights import NEEDS, api_routes, operation_of, rules_of
+from lamina.http.request_head import RequestHead
+from lamina.http.route_rights import OPERATION_POLICIES, build_rules, list_api_routes, operation_name
 
 SOME_ID = "01jc9x2k7m3f5r8t0v2w4y6z8a"
 WRONG = "lam_" + "A" * 43
@@ -109,8 +109,8 @@ class Operation:
 
 def _operations(app: FastAPI) -> list[Operation]:
     return [
-        Operation(operation_of(route), method, route.path.format(id=SOME_ID, workstream="release"))
-        for route in api_routes(app)
+        Operation(operation_name(route), method, route.path.format(id=SOME_ID, workstream="release"))
+        for route in list_api_routes(app)
         for method in sorted(route.methods or ())
     ]
 
@@ -118,7 +118,7 @@ def _operations(app: FastAPI) -> list[Operation]:
 @pytest.fixture(scope="module")
 def operations(server: Live) -> list[Operation]:
     found = _operations(server.app)
-    assert len(found) == len(NEEDS)
+    assert len(found) == len(OPERATION_POLICIES)
     return found
 
 
@@ -128,7 +128,7 @@ def closed(server: Live) -> dict[str, str]:
     revoked = server.token("revoked")
     server.house.tokens.revoke("revoked")
     _, expired = server.house.tokens.create("expired", "org:local", Right.ADMIN, Origin.HUMAN, days=1e-8)
-    while server.house.tokens.caller(expired) is not None:
+    while server.house.tokens.authenticate(expired) is not None:
         pass
     return {"wrong": WRONG, "revoked": revoked, "expired": expired, "no token at all": "x", "blank": " "}
 
@@ -138,14 +138,14 @@ def _unhandled(server: Live) -> int:
 
 
 def test_every_operation_has_a_right_in_the_table_and_every_right_an_operation(server: Live) -> None:
-    assert {operation_of(route) for route in api_routes(server.app)} == set(NEEDS)
+    assert {operation_name(route) for route in list_api_routes(server.app)} == set(OPERATION_POLICIES)
 
 
 def test_an_operation_without_a_right_cannot_be_served(server: Live) -> None:
     app = make_api(server.house)
     app.add_api_route("/v1/secrets", lambda: "all of them", operation_id="secrets")
     with pytest.raises(KeyError, match="secrets"):
-        rules_of(app)
+        build_rules(app)
 
 
 def test_without_a_token_nothing_is_answered(server: Live, operations: list[Operation]) -> None:
@@ -191,7 +191,7 @@ def test_two_authorizations_are_none(server: Live, owner: str) -> None:
 def test_a_right_opens_what_it_covers_and_nothing_beyond(server: Live, operations: list[Operation]) -> None:
     tokens = {right: server.token(f"may-{right}", right=right) for right in Right}
     for operation in operations:
-        need = NEEDS[operation.verb].right
+        need = OPERATION_POLICIES[operation.verb].right
         for right, secret in tokens.items():
             if need is None or right.covers(need):
                 continue
@@ -204,8 +204,8 @@ def test_a_right_opens_what_it_covers_and_nothing_beyond(server: Live, operation
 
 def test_what_changes_something_needs_more_than_to_read(operations: list[Operation]) -> None:
     for operation in operations:
-        need = NEEDS[operation.verb]
-        if need.write:
+        need = OPERATION_POLICIES[operation.verb]
+        if need.is_write:
             assert operation.method == "POST"
             assert need.right in (Right.WRITE, Right.ADMIN)
         elif operation.method == "POST":
@@ -359,9 +359,9 @@ def test_a_path_with_what_cannot_be_seen_is_no_path(server: Live, owner: str, pa
 
 def test_only_the_socket_in_the_file_system_is_local() -> None:
     head = {"method": "GET", "path": "/", "query_string": b"", "headers": []}
-    assert Asked.of({**head, "server": ("/run/serve.sock", None)}).is_local
-    assert not Asked.of({**head, "server": ("127.0.0.1", 8377)}).is_local
-    assert not Asked.of({**head, "server": None}).is_local
+    assert RequestHead.from_scope({**head, "server": ("/run/serve.sock", None)}).is_local
+    assert not RequestHead.from_scope({**head, "server": ("127.0.0.1", 8377)}).is_local
+    assert not RequestHead.from_scope({**head, "server": None}).is_local
 
 
 def test_tokens_that_cannot_be_read_let_nobody_in(fresh: Live, caplog: pytest.LogCaptureFixture) -> None:

@@ -155,8 +155,8 @@ def test_a_feed_ends_with_the_session_it_was_opened_with(fresh: Live) -> None:
 
 
 def test_a_long_journal_is_told_piece_by_piece_and_whole(fresh: Live, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lamina.http.journal.FIRST", 2)
-    monkeypatch.setattr("lamina.http.journal.LARGEST", 3)
+    monkeypatch.setattr("lamina.http.journal_batches.FIRST_BATCH", 2)
+    monkeypatch.setattr("lamina.http.journal_batches.LARGEST_BATCH", 3)
     mine, theirs = fresh.token("mine", "org:acme"), fresh.token("theirs", "org:bolt")
     for n in range(24):
         fresh.remember(theirs if n % 3 else mine, f"Number {n}.", subject=f"{n}")
@@ -207,7 +207,7 @@ def test_many_who_listen_cost_one_look(fresh: Live) -> None:
 
 
 def test_too_many_are_told_to_come_back(fresh: Live, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lamina.http.feed.MOST_LISTENERS", 1)
+    monkeypatch.setattr("lamina.http.change_feed.MAX_LISTENERS", 1)
     token = fresh.token("owner")
     with stream(fresh, token) as first:
         next(first.messages())

@@ -6,7 +6,7 @@ import re
 
 from live import Live
 
-from lamina.http.meters import Meters, counted, single
+from lamina.http.request_metrics import RequestMetrics, gauge, labelled_gauge
 
 _LINE = re.compile(r'[a-z_]+(\{[a-z]+="(?:[^"\\\n]|\\.)*"(,[a-z]+="(?:[^"\\\n]|\\.)*")*\})? [0-9.e+-]+')
 
@@ -56,10 +56,10 @@ def test_figures_are_lines_that_prometheus_reads(server: Live, owner: str) -> No
 
 
 def test_times_are_counted_under_every_border_they_stay_below() -> None:
-    meters = Meters()
+    meters = RequestMetrics()
     for seconds in (0.001, 0.2, 99.0):
-        meters.answered("org:a", "/v1/top", "GET", 200, seconds)
-    text = meters.text("org:a")
+        meters.record_request("org:a", "/v1/top", "GET", 200, seconds)
+    text = meters.render("org:a")
     assert '_bucket{scope="org:a",route="/v1/top",le="0.005"} 1' in text
     assert '_bucket{scope="org:a",route="/v1/top",le="0.25"} 2' in text
     assert '_bucket{scope="org:a",route="/v1/top",le="10"} 2' in text
@@ -68,16 +68,18 @@ def test_times_are_counted_under_every_border_they_stay_below() -> None:
 
 
 def test_a_scope_is_told_its_own_figures_and_admins_all_of_them() -> None:
-    meters = Meters()
-    meters.answered("org:a", "/v1/top", "GET", 200, 0.1)
-    meters.answered("org:b", "/v1/atoms", "GET", 200, 0.1)
-    meters.refused("UnknownHost")
-    assert "org:b" not in meters.text("org:a")
-    assert "UnknownHost" not in meters.text("org:a")
-    assert {"org:a", "org:b", "UnknownHost"} <= set(re.findall(r'"([^"]+)"', meters.text(None)))
+    meters = RequestMetrics()
+    meters.record_request("org:a", "/v1/top", "GET", 200, 0.1)
+    meters.record_request("org:b", "/v1/atoms", "GET", 200, 0.1)
+    meters.record_refusal("UnknownHost")
+    assert "org:b" not in meters.render("org:a")
+    assert "UnknownHost" not in meters.render("org:a")
+    assert {"org:a", "org:b", "UnknownHost"} <= set(re.findall(r'"([^"]+)"', meters.render(None)))
 
 
 def test_a_value_cannot_break_out_of_its_label() -> None:
-    text = Meters().text(None, [counted("x", "h", "l", {'a"b\\c\nd': 12_345_678}, "org:a"), single("y", "h", 0.5, "s")])
+    text = RequestMetrics().render(
+        None, [labelled_gauge("x", "h", "l", {'a"b\\c\nd': 12_345_678}, "org:a"), gauge("y", "h", 0.5, "s")]
+    )
     assert 'x{scope="org:a",l="a\\"b\\\\c\\nd"} 12345678\n' in text
     assert 'y{scope="s"} 0.5\n' in text

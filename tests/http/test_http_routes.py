@@ -16,7 +16,7 @@ from live import Live, live
 from starlette.routing import BaseRoute, Route
 
 from lamina.access import Right
-from lamina.http.rights import NEEDS, operation_of
+from lamina.http.route_rights import OPERATION_POLICIES, operation_name
 from lamina.web.pages import PAGES
 
 SOME_ID = "01jc9x2k7m3f5r8t0v2w4y6z8a"
@@ -94,7 +94,7 @@ def test_every_route_is_an_operation_a_page_a_file_or_mcp(house: Live) -> None:
     known = {page.path for page in PAGES} | FILES | {"/mcp"}
     for route in _routes(house.app.routes):
         if isinstance(route, APIRoute):
-            assert operation_of(route) in NEEDS, route.path
+            assert operation_name(route) in OPERATION_POLICIES, route.path
         else:
             assert route.path in known, f"{route.path} is new: give it a right, a page or a test"
 
@@ -110,7 +110,7 @@ def test_a_route_nobody_knows_is_noticed(house: Live) -> None:
 
 
 def test_there_are_as_many_routes_as_one_thinks(ways: list[Way]) -> None:
-    assert len(ways) > len(NEEDS) + len(PAGES)
+    assert len(ways) > len(OPERATION_POLICIES) + len(PAGES)
     assert {(way.method, way.shape) for way in ways} > OPEN
 
 

@@ -15,10 +15,10 @@ from live import Live
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
-from lamina.http.rights import NEEDS
+from lamina.http.route_rights import OPERATION_POLICIES
 
 EXAMPLES = int(os.environ.get("LAMINA_SCHEMA_EXAMPLES", "2"))
-VERBS = sorted(set(NEEDS) - {"feed", "openapi"})
+VERBS = sorted(set(OPERATION_POLICIES) - {"feed", "openapi"})
 """A stream has no end to be looked at, and what describes the rest is left out by who reads it."""
 
 
@@ -98,4 +98,4 @@ def test_what_is_only_like_a_value_is_not_taken_for_it(
 
 
 def test_every_operation_is_described(described: dict[str, Any]) -> None:
-    assert set(described) | {"openapi"} == set(NEEDS)
+    assert set(described) | {"openapi"} == set(OPERATION_POLICIES)

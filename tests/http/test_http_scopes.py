@@ -14,7 +14,7 @@ from live import Live, Reply, live
 from lamina.access import Right
 from lamina.atom.atom import Atom
 from lamina.atom.trust import Origin
-from lamina.http.rights import api_routes, operation_of
+from lamina.http.route_rights import list_api_routes, operation_name
 
 SCOPES = ("org:acme", "org:acme:agent:scout", "org:acme:agent:clerk", "org:bolt")
 SEES = {
@@ -58,7 +58,7 @@ class Town:
 
     def of_scout(self) -> list[Atom]:
         """Everything in the one scope that nobody else sees."""
-        seat = self.server.house.memory.seat(SCOUT)
+        seat = self.server.house.memory.for_caller(SCOUT)
         return [each for each in seat.list(status=None, limit=None) if each.scope == SCOUT]
 
     def foreign(self, scope: str, said: str) -> list[str]:
@@ -157,8 +157,8 @@ OWN_WORK = frozenset(
 def test_no_scope_ever_learns_anything_of_another(town: Town) -> None:
     rng, asked, before = random.Random(8), 0, town.of_scout()
     for _ in range(ROUNDS):
-        for route in api_routes(town.server.app):
-            verb = operation_of(route)
+        for route in list_api_routes(town.server.app):
+            verb = operation_name(route)
             if verb in SPARED:
                 continue
             for method in sorted(route.methods or ()):

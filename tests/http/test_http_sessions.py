@@ -8,7 +8,14 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from lamina.http.session import COOKIE, cookie_of, is_word_of, no_cookie, session_in, word_of
+from lamina.http.browser_session import (
+    SESSION_COOKIE,
+    csrf_token_for,
+    format_expired_cookie,
+    format_session_cookie,
+    is_csrf_token_of,
+    parse_session_cookie,
+)
 
 BODY = {"content": "Vic mends roofs."}
 
@@ -32,30 +39,30 @@ def session(server: Live, owner: str) -> str:
 
 
 def _cookie(session: str) -> dict[str, str]:
-    return {"Cookie": f"theme=dark; {COOKIE}={session}"}
+    return {"Cookie": f"theme=dark; {SESSION_COOKIE}={session}"}
 
 
 def test_a_session_reads_pages_and_the_api(server: Live, session: str) -> None:
     assert server.ask("GET", "/v1/top", headers=_cookie(session)).status == 200
-    assert server.ask("GET", "/inbox", headers=_cookie(session)).body.decode() == f"owner {word_of(session)}"
+    assert server.ask("GET", "/inbox", headers=_cookie(session)).body.decode() == f"owner {csrf_token_for(session)}"
 
 
 def test_a_session_writes_only_with_its_word(server: Live, session: str) -> None:
     before = len(server.handled)
-    for word in (None, "", "x", word_of("las_" + "B" * 43), session):
+    for word in (None, "", "x", csrf_token_for("las_" + "B" * 43), session):
         headers = _cookie(session) | ({"X-CSRF-Token": word} if word is not None else {})
         reply = server.ask("POST", "/v1/remember", body=BODY, headers=headers)
         assert (reply.status, reply.data["type"]) == (403, "urn:lamina:error:NoCsrfWord")
         form = {"Content-Type": "application/x-www-form-urlencoded"}
         assert server.ask("POST", "/inbox/decide", body=b"id=1", headers=headers | form).status == 403
     assert len(server.handled) == before
-    good = _cookie(session) | {"X-CSRF-Token": word_of(session)}
+    good = _cookie(session) | {"X-CSRF-Token": csrf_token_for(session)}
     assert server.ask("POST", "/v1/remember", body=BODY, headers=good).status == 200
 
 
 def test_a_form_brings_its_word_in_a_field(server: Live, session: str) -> None:
     form = _cookie(session) | {"Content-Type": "application/x-www-form-urlencoded"}
-    said = f"id=1&csrf={word_of(session)}".encode()
+    said = f"id=1&csrf={csrf_token_for(session)}".encode()
     assert server.ask("POST", "/inbox/decide", body=said, headers=form).status == 200
     assert server.ask("POST", "/logout", body=said, headers=form).status == 200
     assert server.ask("POST", "/inbox/decide", body=b"csrf=\xff&x", headers=form).status == 403
@@ -90,16 +97,23 @@ def test_a_session_that_ended_opens_nothing(server: Live, owner: str) -> None:
 
 
 def test_cookies_are_read_as_they_come() -> None:
-    assert session_in(f"{COOKIE}=las_x; other=1") == "las_x"
-    assert session_in("other=1") is None
-    for beside in ('state={"open": true}', "a b=c", "broken", "x=\xfc", f"{COOKIE}x=las_y", f'{COOKIE}="no session"'):
-        assert session_in(f"{beside}; {COOKIE}=las_x") == "las_x"
-    assert session_in('a="; b=\x00; [') is None
-    assert is_word_of("las_x", word_of("las_x"))
-    assert not is_word_of("las_x", "\ud800")
+    assert parse_session_cookie(f"{SESSION_COOKIE}=las_x; other=1") == "las_x"
+    assert parse_session_cookie("other=1") is None
+    for beside in (
+        'state={"open": true}',
+        "a b=c",
+        "broken",
+        "x=\xfc",
+        f"{SESSION_COOKIE}x=las_y",
+        f'{SESSION_COOKIE}="no session"',
+    ):
+        assert parse_session_cookie(f"{beside}; {SESSION_COOKIE}=las_x") == "las_x"
+    assert parse_session_cookie('a="; b=\x00; [') is None
+    assert is_csrf_token_of("las_x", csrf_token_for("las_x"))
+    assert not is_csrf_token_of("las_x", "\ud800")
 
 
 def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites() -> None:
-    assert cookie_of("las_x").endswith("; Path=/; HttpOnly; SameSite=Strict")
-    assert cookie_of("las_x", secure=True).endswith("; Secure")
-    assert "Max-Age=0" in no_cookie()
+    assert format_session_cookie("las_x").endswith("; Path=/; HttpOnly; SameSite=Strict")
+    assert format_session_cookie("las_x", secure=True).endswith("; Secure")
+    assert "Max-Age=0" in format_expired_cookie()

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from lamina.http import slow
+from lamina.http import connection_limits
 
 
 def _silent(server: Live, words: bytes = b"") -> socket.socket:
@@ -40,7 +40,7 @@ def _is_cut(line: socket.socket) -> bool:
 
 @pytest.fixture
 def hurried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
-    monkeypatch.setattr(slow, "HEAD_SECONDS", 0.2)
+    monkeypatch.setattr(connection_limits, "HEAD_SECONDS", 0.2)
     with live(tmp_path) as server:
         yield server
 
@@ -88,7 +88,7 @@ def test_a_body_that_nobody_waits_for_does_not_keep_its_connection(hurried: Live
 
 
 def test_whoever_has_waited_longest_makes_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow, "MOST_CONNECTIONS", 5)
+    monkeypatch.setattr(connection_limits, "MAX_CONNECTIONS", 5)
     with live(tmp_path) as server:
         token = server.token("owner")
         lines = [_silent(server, b"GET") for _ in range(5)]
@@ -102,7 +102,7 @@ def test_whoever_has_waited_longest_makes_way(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize("sort", ["a head that does not end", "a body that does not come"])
 def test_a_thousand_who_say_nothing_stop_nobody(tmp_path: Path, sort: str) -> None:
     """How long others wait then is measured by `lamina bench load`."""
-    slow.raise_limits()
+    connection_limits.raise_file_limit()
     if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < 3000:
         pytest.skip("this machine lets a process open too few files")
     with live(tmp_path) as server:
@@ -132,7 +132,7 @@ def _feed(server: Live, token: str) -> bytes:
 def test_whoever_sends_no_body_makes_way_and_whoever_is_answered_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slow, "MOST_CONNECTIONS", 4)
+    monkeypatch.setattr(connection_limits, "MAX_CONNECTIONS", 4)
     with live(tmp_path) as server:
         token = server.token("owner")
         with _silent(server, _feed(server, token)) as listening:
@@ -151,7 +151,7 @@ def test_whoever_sends_no_body_makes_way_and_whoever_is_answered_does_not(
 def test_whoever_comes_when_everybody_is_being_answered_is_the_one_to_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slow, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(connection_limits, "MAX_CONNECTIONS", 3)
     with live(tmp_path) as server:
         token = server.token("owner")
         listening = [_silent(server, _feed(server, token)) for _ in range(3)]
@@ -164,7 +164,7 @@ def test_whoever_comes_when_everybody_is_being_answered_is_the_one_to_go(
 
 
 def test_an_answer_that_nobody_reads_is_not_kept_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow, "READ_SECONDS", 0.2)
+    monkeypatch.setattr(connection_limits, "READ_SECONDS", 0.2)
     given_up = threading.Event()
 
     async def endless(request: Request) -> Response:
@@ -188,7 +188,9 @@ def test_an_answer_that_nobody_reads_is_not_kept_for_ever(tmp_path: Path, monkey
 def test_a_process_that_may_open_few_files_takes_few_connections(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(resource, "getrlimit", lambda which: (slow.SPARE_FILES + 2, slow.SPARE_FILES + 2))
+    monkeypatch.setattr(
+        resource, "getrlimit", lambda which: (connection_limits.SPARE_FILES + 2, connection_limits.SPARE_FILES + 2)
+    )
     with live(tmp_path) as server:
         token = server.token("owner")
         lines = [_silent(server, b"GET") for _ in range(3)]
@@ -201,7 +203,7 @@ def test_a_process_that_may_open_few_files_takes_few_connections(
 def test_there_is_room_for_some_connections_whatever_the_limits() -> None:
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
-        assert 1 <= slow.raise_limits() <= slow.MOST_CONNECTIONS
+        assert 1 <= connection_limits.raise_file_limit() <= connection_limits.MAX_CONNECTIONS
         assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= before[0]
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)

@@ -12,7 +12,7 @@ from live import Live, live
 
 from lamina.access import Right
 from lamina.atom.trust import Origin
-from lamina.http.rights import api_routes, operation_of
+from lamina.http.route_rights import list_api_routes, operation_name
 
 
 def _post(server: Live, token: str, path: str, expected: int = 200, /, key: str | None = None, **body: object) -> Any:
@@ -307,8 +307,8 @@ def test_a_get_changes_nothing(server: Live, owner: str) -> None:
     filled = {"/v1/recall": "?q=stamps", "/v1/plan_context": "?goal=stamps", "/v1/context": "?about=stamps"}
     before, files = server.house.memory.journal(), _files(server)
     asked = 0
-    for route in api_routes(server.app):
-        if "GET" in (route.methods or ()) and operation_of(route) != "feed":
+    for route in list_api_routes(server.app):
+        if "GET" in (route.methods or ()) and operation_name(route) != "feed":
             path = route.path.format(id=id, workstream="release")
             reply = server.ask("GET", path + filled.get(route.path, ""), owner)
             assert reply.status == 200, (path, reply.body)
@@ -343,7 +343,7 @@ def test_problems_name_the_error_and_carry_its_data(server: Live, owner: str) ->
 def test_the_description_is_for_those_who_may_come_in(server: Live, owner: str) -> None:
     told = _get(server, owner, "/openapi.json")
     verbs = {each["operationId"] for path in told["paths"].values() for each in path.values()}
-    assert verbs == {operation_of(route) for route in api_routes(server.app)}
+    assert verbs == {operation_name(route) for route in list_api_routes(server.app)}
     assert told["security"] == [{"token": []}]
     for path in told["paths"].values():
         for operation in path.values():

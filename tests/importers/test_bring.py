@@ -17,7 +17,7 @@ from pydantic import SecretStr
 import lamina
 from lamina import FixedClock, InvalidInput, Memory, NotFound, Result, Settings, Status, passages_of
 from lamina.atom.trust import Origin
-from lamina.importers import bring as story
+from lamina.importers import import_writer as story
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
@@ -49,8 +49,8 @@ def passages(memory: Memory) -> list[str]:
 def test_words_are_evidence_at_once_and_statements_wait(memory: Memory, tmp_path: Path) -> None:
     told = memory.import_(export(tmp_path / "export.zip"))
     assert (told.source, told.conversations, told.turns) == ("ChatGPT export", 3, 6)
-    assert told.statements == told.held == len(told.learnt) > 0
-    assert all(each.result is Result.HELD and each.atom.evidence for each in told.learnt)
+    assert told.statements == told.held_count == len(told.top_held) > 0
+    assert all(each.result is Result.HELD and each.atom.evidence for each in told.top_held)
     hit = memory.recall("which cousin likes walking").hits[0]
     assert hit.atom.is_segment
     assert (hit.atom.status, hit.atom.origin) == (Status.ACTIVE, Origin.IMPORT)
@@ -87,8 +87,8 @@ def test_a_dry_run_tells_the_same_and_leaves_nothing(memory: Memory, tmp_path: P
         tried = memory.import_(tmp_path / "export.zip")
     assert memory.list(status=None) == []
     done = memory.import_(tmp_path / "export.zip")
-    assert (tried.conversations, tried.turns, tried.held) == (done.conversations, done.turns, done.held)
-    assert [each.atom.content for each in tried.learnt] == [each.atom.content for each in done.learnt]
+    assert (tried.conversations, tried.turns, tried.held_count) == (done.conversations, done.turns, done.held_count)
+    assert [each.atom.content for each in tried.top_held] == [each.atom.content for each in done.top_held]
 
 
 def test_a_folder_of_notes_comes_in_with_tags_and_what_is_wrong_is_told(memory: Memory, tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_facts_of_another_memory_wait_and_what_was_over_is_history(memory: Memor
     lattice(old, "z9", "Ann lives in Oslo.", observed_at="2024-06-01T10:00:00Z")
     lattice(old, "b2", "Ann has a dog.")
     told = memory.import_(old)
-    assert (told.source, told.facts, told.held) == ("Lattice vault", 4, 2)
+    assert (told.source, told.facts, told.held_count) == ("Lattice vault", 4, 2)
     atoms = {atom.source_ref: atom for atom in memory.list(status=None, limit=None)}
     assert {name: atom.status for name, atom in atoms.items()} == {
         "a1": Status.SUPERSEDED,
@@ -163,7 +163,7 @@ def test_no_byte_of_a_secret_comes_in(memory: Memory, tmp_path: Path) -> None:
     talks = write(tmp_path / "conversations.json", [chatgpt("c1", said, title=f"Key {SECRET}")])
     for place in (folder, tmp_path / "other", talks):
         told = memory.import_(place)
-        assert told.secrets > 0
+        assert told.secret_count > 0
         assert SECRET not in repr(told)
     memory.close()
     files = [file for file in (tmp_path / "vault").rglob("*") if file.is_file()]
@@ -175,9 +175,9 @@ def test_only_the_most_important_statements_are_told_and_all_are_counted(
 ) -> None:
     monkeypatch.setattr(story, "MOST_LEARNT", 2)
     told = memory.import_(export(tmp_path / "export.zip", 6))
-    assert len(told.learnt) == 2 < told.held
+    assert len(told.top_held) == 2 < told.held_count
     most = sorted((atom.importance for atom in memory.review.held()), reverse=True)[:2]
-    assert [each.atom.importance for each in told.learnt] == most
+    assert [each.atom.importance for each in told.top_held] == most
 
 
 def test_what_lies_in_the_vault_itself_is_not_imported(memory: Memory, tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_with_a_chat_model_all_words_come_in_before_any_is_read(tmp_path: Path) 
         assert memory.waiting() > 0
         told = memory.import_(tmp_path / "export.zip")
         assert dict(told.skipped) == {"imported before": 2}
-        assert told.held == len(memory.review.held()) > 0
+        assert told.held_count == len(memory.review.held()) > 0
         assert memory.waiting() == 0
         with memory.trial():
-            assert memory.import_(export(tmp_path / "more.zip", 3)).held == 0
+            assert memory.import_(export(tmp_path / "more.zip", 3)).held_count == 0

@@ -13,8 +13,8 @@ import pytest
 
 from lamina.errors import InvalidInput, NotFound
 from lamina.importers.documents import UnreadableDocument, read_document
-from lamina.importers.documents import document as limits
-from lamina.importers.documents.pdf import flowing
+from lamina.importers.documents import parsed_document as limits
+from lamina.importers.documents.pdf_text import join_broken_lines
 
 pypdf = pytest.importorskip("pypdf")
 docx = pytest.importorskip("docx")
@@ -82,7 +82,7 @@ def test_lines_that_only_the_width_of_a_page_parted_are_joined() -> None:
         "- an item",
         "- another",
     ]
-    assert flowing("\n".join(lines)).strip().split("\n\n") == [
+    assert join_broken_lines("\n".join(lines)).strip().split("\n\n") == [
         "The committee met in spring and decided to introduce a new tea in the well-known canteen, which was "
         "welcomed by all.",
         "A second paragraph begins here and is as long as this and ends.",
@@ -282,7 +282,7 @@ def test_what_is_not_there_empty_a_folder_or_too_large_is_refused(
     assert "folder" in refused(tmp_path)
     huge = tmp_path / "huge.txt"
     with huge.open("wb") as file:
-        file.truncate(limits.LARGEST + 1)
+        file.truncate(limits.MAX_FILE_BYTES + 1)
     assert "larger than 100 MB" in refused(huge)
     monkeypatch.setattr(limits, "LONGEST", 10)
     assert "characters" in refused(put(tmp_path, "b.txt", "more than ten characters"))

@@ -11,10 +11,10 @@ from lamina.errors import InvalidInput, NotFound
 from lamina.importers import (
     ImportedConversation,
     ImportedDocument,
-    Item,
-    Problem,
-    Skipped,
-    detect,
+    ImportedItem,
+    ImportProblem,
+    SkippedItem,
+    detect_importer,
     import_items,
     plan_import,
 )
@@ -22,10 +22,10 @@ from lamina.importers import (
 SAID = [message("user" if n % 2 == 0 else "assistant", f"sentence {n}", START + n) for n in range(6)]
 
 
-def items(path: Path, known: set[str] | None = None) -> list[Item]:
+def items(path: Path, known: set[str] | None = None) -> list[ImportedItem]:
     found = list(import_items(path, (known or set()).__contains__))
-    assert not any(isinstance(each, Problem) for each in found)
-    return [each for each in found if not isinstance(each, Problem)]
+    assert not any(isinstance(each, ImportProblem) for each in found)
+    return [each for each in found if not isinstance(each, ImportProblem)]
 
 
 def test_what_was_imported_is_not_imported_again(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_what_was_imported_is_not_imported_again(tmp_path: Path) -> None:
     assert len(known) == 2
     assert all(key.startswith("import:") for key in known)
     assert items(path, known) == []
-    assert all(isinstance(step, Skipped) for step in plan_import(path).steps(known.__contains__))
+    assert all(isinstance(step, SkippedItem) for step in plan_import(path).steps(known.__contains__))
 
 
 def test_an_import_that_was_broken_off_goes_on_where_it_stopped(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_conversation_that_went_on_gives_only_the_rest(tmp_path: Path) -> None
     assert isinstance(before, ImportedConversation)
     assert isinstance(rest, ImportedConversation)
     assert [piece.text for piece in rest.pieces] == ["sentence 4", "sentence 5"]
-    assert (rest.session_id, rest.told_before) == (before.session_id, 4)
+    assert (rest.session_id, rest.skipped_pieces) == (before.session_id, 4)
     assert items(tmp_path / "june", {before.key, rest.key}) == []
 
 
@@ -80,7 +80,7 @@ def test_two_files_with_the_same_words_are_imported_once(tmp_path: Path) -> None
     note(tmp_path / "a.md", "The same words.")
     note(tmp_path / "b.md", "The same words.")
     assert [item.path for item in items(tmp_path)] == ["a.md"]
-    assert [type(step) for step in plan_import(tmp_path).steps()] == [ImportedDocument, Skipped]
+    assert [type(step) for step in plan_import(tmp_path).steps()] == [ImportedDocument, SkippedItem]
 
 
 def test_the_order_and_the_keys_are_always_the_same(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_the_order_and_the_keys_are_always_the_same(tmp_path: Path) -> None:
 
 def test_nothing_there_and_an_own_vault_are_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
-        detect(tmp_path / "none")
+        detect_importer(tmp_path / "none")
     (tmp_path / ".lamina").mkdir()
     with pytest.raises(InvalidInput, match="already a lamina vault"):
-        detect(tmp_path)
+        detect_importer(tmp_path)

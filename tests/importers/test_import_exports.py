@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from lamina.atom.trust import Origin
 from lamina.errors import InvalidInput
-from lamina.importers import ImportedConversation, Problem, Skipped, Step, detect, plan_import
+from lamina.importers import ImportedConversation, ImportProblem, ImportStep, SkippedItem, detect_importer, plan_import
 from lamina.importers import json_array as reading
 
 TEN = datetime(2024, 5, 1, 10, tzinfo=UTC)
 TALK = [message("user", "I like tea."), message("assistant", "Noted.", START + 60)]
 
 
-def steps(path: Path) -> list[Step]:
+def steps(path: Path) -> list[ImportStep]:
     plan = plan_import(path)
     found = list(plan.steps())
     assert len(found) == plan.total
@@ -34,7 +34,7 @@ def only(path: Path) -> ImportedConversation:
     return found
 
 
-def said(item: Step) -> list[tuple[str | None, str]]:
+def said(item: ImportStep) -> list[tuple[str | None, str]]:
     assert isinstance(item, ImportedConversation)
     return [(piece.speaker, piece.text) for piece in item.pieces]
 
@@ -121,7 +121,7 @@ def test_an_export_may_be_a_zip_a_folder_or_split_into_files(tmp_path: Path) -> 
     assert [said(step) for step in inner] == [said(folder[0])]
 
 
-def _key(step: Step) -> str:
+def _key(step: ImportStep) -> str:
     assert isinstance(step, ImportedConversation)
     return step.key
 
@@ -177,20 +177,26 @@ def test_a_bad_conversation_is_reported_and_the_others_are_read(tmp_path: Path) 
         {"title": "No id", "mapping": {}},
     ]
     found = steps(write(tmp_path / "conversations.json", [chatgpt("c1", TALK), *bad, chatgpt("c2", TALK)]))
-    assert [type(step) for step in found] == [ImportedConversation, Problem, Problem, Problem, ImportedConversation]
+    assert [type(step) for step in found] == [
+        ImportedConversation,
+        ImportProblem,
+        ImportProblem,
+        ImportProblem,
+        ImportedConversation,
+    ]
     assert "Broken" in str(found[2])
 
 
 def test_a_conversation_in_which_nothing_was_said_is_skipped(tmp_path: Path) -> None:
     (found,) = steps(write(tmp_path / "conversations.json", [chatgpt("c1", [message("system", "hello")])]))
-    assert isinstance(found, Skipped)
+    assert isinstance(found, SkippedItem)
 
 
 def test_an_export_that_breaks_off_gives_what_came_before(tmp_path: Path) -> None:
     path = write(tmp_path / "conversations.json", [chatgpt(f"c{n}", TALK) for n in range(3)])
     path.write_text(path.read_text(encoding="utf-8")[:-200], encoding="utf-8")
     found = steps(path)
-    assert [type(step) for step in found] == [ImportedConversation, ImportedConversation, Problem]
+    assert [type(step) for step in found] == [ImportedConversation, ImportedConversation, ImportProblem]
 
 
 @pytest.mark.parametrize(
@@ -207,12 +213,12 @@ def test_what_is_no_export_is_refused_with_what_is(tmp_path: Path, value: object
     if isinstance(value, str):
         path.write_text(value, encoding="utf-8")
     with pytest.raises(InvalidInput, match=f"{words}.*ChatGPT"):
-        detect(path)
+        detect_importer(path)
 
 
 def test_a_zip_without_conversations_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="unpack it"):
-        detect(packed(tmp_path / "notes.zip", user={}))
+        detect_importer(packed(tmp_path / "notes.zip", user={}))
 
 
 def test_a_damaged_zip_is_refused_or_reported(tmp_path: Path) -> None:
@@ -220,7 +226,7 @@ def test_a_damaged_zip_is_refused_or_reported(tmp_path: Path) -> None:
     at = whole.index(b"conversations.json") + 300
     (tmp_path / "export.zip").write_bytes(whole[:at] + bytes(40) + whole[at + 40 :])
     with pytest.raises(InvalidInput, match="cannot be read"):
-        detect(tmp_path / "export.zip")
+        detect_importer(tmp_path / "export.zip")
 
 
 # Long files
@@ -236,4 +242,4 @@ VALUES = st.recursive(
 def test_an_array_is_read_the_same_in_chunks_of_any_size(values: list[object], chunk: int, indent: int | None) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "CHUNK", chunk)
-        assert list(reading.elements(io.StringIO(json.dumps(values, indent=indent)))) == values
+        assert list(reading.iter_elements(io.StringIO(json.dumps(values, indent=indent)))) == values

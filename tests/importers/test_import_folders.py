@@ -10,12 +10,12 @@ import pytest
 from exports import note, write
 
 from lamina.atom.trust import Origin
-from lamina.importers import ImportedDocument, Problem, Skipped, Step, detect, plan_import
+from lamina.importers import ImportedDocument, ImportProblem, ImportStep, SkippedItem, detect_importer, plan_import
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 
-def steps(path: Path) -> list[Step]:
+def steps(path: Path) -> list[ImportStep]:
     plan = plan_import(path)
     found = list(plan.steps())
     assert len(found) == plan.total
@@ -41,7 +41,7 @@ def test_an_obsidian_vault_is_known_and_its_own_files_left_out(tmp_path: Path) -
     note(tmp_path / "Tea.md", "Words.")
     for name in ("Forms/Daily/day.md", "Templates/x.md", ".trash/old.md", ".obsidian/plugins/readme.md", "cup.png"):
         note(tmp_path / name, "Not words of mine.")
-    assert detect(tmp_path).name == "Obsidian vault"
+    assert detect_importer(tmp_path).name == "Obsidian vault"
     assert only(tmp_path).source_id == "obsidian:Tea.md"
 
 
@@ -96,8 +96,14 @@ def test_a_file_that_cannot_be_read_is_reported_and_the_others_are_read(tmp_path
     note(tmp_path / "d.md", " \n")
     note(tmp_path / "e.txt", "More words.")
     found = steps(tmp_path)
-    assert [type(step) for step in found] == [ImportedDocument, Problem, Problem, Skipped, ImportedDocument]
-    assert found[1] == Problem("b.md", "it is not text")
+    assert [type(step) for step in found] == [
+        ImportedDocument,
+        ImportProblem,
+        ImportProblem,
+        SkippedItem,
+        ImportedDocument,
+    ]
+    assert found[1] == ImportProblem("b.md", "it is not text")
 
 
 def test_links_out_of_the_folder_are_not_followed(tmp_path: Path) -> None:
@@ -112,7 +118,7 @@ def test_one_file_is_imported_alone(tmp_path: Path) -> None:
     note(tmp_path / "b.txt", "Other words.")
     found = only(note(tmp_path / "a.txt", "Ann: hi\nBob: hello\nAnn: bye"))
     assert [piece.speaker for piece in found.pieces] == ["Ann", "Bob", "Ann"]
-    assert detect(tmp_path / "a.txt").name == "file"
+    assert detect_importer(tmp_path / "a.txt").name == "file"
 
 
 def test_a_name_that_no_text_can_hold_is_told_as_well_as_it_can_be(tmp_path: Path) -> None:

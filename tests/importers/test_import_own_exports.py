@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import lamina
 from lamina import FixedClock, InvalidInput, Memory, Origin, Status, passages_of
-from lamina.importers import Problem, Skipped, plan_import
-from lamina.importers.table import guarded, unguarded
+from lamina.importers import ImportProblem, SkippedItem, plan_import
+from lamina.importers.csv_export import escape_cell, unescape_cell
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 FORMATS = ("json", "markdown", "okf", "csv")
@@ -122,7 +122,7 @@ def test_a_damaged_entry_is_a_problem_of_its_own(memory: Memory, tmp_path: Path)
     place.write_text(json.dumps(told), encoding="utf-8")
     steps = list(plan_import(place).steps())
     assert len(steps) == len(told["atoms"])
-    problems = [step for step in steps if isinstance(step, Problem)]
+    problems = [step for step in steps if isinstance(step, ImportProblem)]
     assert [problem.path for problem in problems] == ["out.json #1", "out.json #2"]
 
 
@@ -149,7 +149,7 @@ def test_a_table_row_without_a_time_is_a_problem(memory: Memory, tmp_path: Path)
         table.writeheader()
         table.writerows(rows)
     steps = list(plan_import(place).steps())
-    assert [isinstance(step, Problem) for step in steps].count(True) == 1
+    assert [isinstance(step, ImportProblem) for step in steps].count(True) == 1
     assert len(steps) == len(rows)
 
 
@@ -170,12 +170,12 @@ def test_concepts_of_others_are_notes(tmp_path: Path) -> None:
 def test_what_only_lists_other_atoms_is_made_anew(memory: Memory, tmp_path: Path) -> None:
     memory.block("garden").add("plan", "Water the roses.")
     steps = plan_import(exported(memory, tmp_path / "out", "json")).steps()
-    skipped = [step.reason for step in steps if isinstance(step, Skipped)]
+    skipped = [step.reason for step in steps if isinstance(step, SkippedItem)]
     assert sorted(skipped) == ["generated again by lamina", "retracted in the exported memory"]
 
 
 @given(st.text())
 def test_a_cell_comes_back_as_it_was_and_never_begins_a_formula(text: str) -> None:
-    cell = guarded(text)
-    assert unguarded(cell) == text
+    cell = escape_cell(text)
+    assert unescape_cell(cell) == text
     assert not cell.lstrip().startswith(("=", "+", "-", "@")) and not cell.startswith(("\t", "\r"))

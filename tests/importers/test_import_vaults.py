@@ -9,7 +9,15 @@ from exports import note
 
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.importers import ImportedDocument, ImportedFact, Problem, Skipped, Step, detect, plan_import
+from lamina.importers import (
+    ImportedDocument,
+    ImportedFact,
+    ImportProblem,
+    ImportStep,
+    SkippedItem,
+    detect_importer,
+    plan_import,
+)
 
 NESTED = """---
 atom_id: 3f0c2a51-1f5e-4f0a-9a55-0d8f3b6f1c11
@@ -66,7 +74,7 @@ We use PostgreSQL for the blue heron project.
 """
 
 
-def steps(path: Path) -> list[Step]:
+def steps(path: Path) -> list[ImportStep]:
     plan = plan_import(path)
     found = list(plan.steps())
     assert len(found) == plan.total
@@ -77,14 +85,14 @@ def remembered(path: Path, own_id: str, more: str = "") -> Path:
     return note(path / "facts" / "2025-01-02" / f"{own_id}.md", MEMORY.format(id=own_id, more=more))
 
 
-def fact(step: Step) -> ImportedFact:
+def fact(step: ImportStep) -> ImportedFact:
     assert isinstance(step, ImportedFact)
     return step
 
 
 def test_a_lattice_atom_becomes_a_draft_that_waits(tmp_path: Path) -> None:
     note(tmp_path / "atoms" / "3f0c2a51.md", NESTED)
-    assert detect(tmp_path).name == "Lattice vault"
+    assert detect_importer(tmp_path).name == "Lattice vault"
     found = fact(steps(tmp_path)[0])
     draft = found.draft
     assert (draft.content, draft.kind, draft.subject) == ("Prefers Ethiopian dark roast.", "preference", "coffee")
@@ -104,7 +112,7 @@ def test_a_superseded_lattice_atom_is_history_and_names_its_successor(tmp_path: 
 
 def test_a_remnic_memory_becomes_a_draft_that_waits(tmp_path: Path) -> None:
     remembered(tmp_path, "decision-1735787045000-ab12")
-    assert detect(tmp_path).name == "Remnic or Engram vault"
+    assert detect_importer(tmp_path).name == "Remnic or Engram vault"
     found = fact(steps(tmp_path)[0])
     draft = found.draft
     assert (draft.kind, draft.subject, draft.tags) == ("decision", "blue heron", ("db", "infra"))
@@ -122,7 +130,14 @@ def test_what_became_of_a_remnic_memory_is_respected(tmp_path: Path) -> None:
     remembered(tmp_path, "e-5", "parentId: a-1\nchunkIndex: 0\n")
     remembered(tmp_path, "f-6", "status: archived\n")
     found = steps(tmp_path)
-    assert [type(step) for step in found] == [ImportedFact, ImportedFact, Skipped, Skipped, Skipped, ImportedFact]
+    assert [type(step) for step in found] == [
+        ImportedFact,
+        ImportedFact,
+        SkippedItem,
+        SkippedItem,
+        SkippedItem,
+        ImportedFact,
+    ]
     assert [fact(found[n]).status for n in (0, 1, 5)] == [Status.CONSTRAINED, Status.SUPERSEDED, Status.CONSTRAINED]
     assert fact(found[1]).replaced_by == "a-1"
     assert fact(found[1]).draft.valid_until == datetime(2025, 3, 1, tzinfo=UTC)
@@ -151,7 +166,7 @@ def test_a_fact_that_cannot_be_one_is_reported(tmp_path: Path) -> None:
     note(tmp_path / "facts" / "b.md", MEMORY.format(id="b-2", more="").split("We use")[0])
     note(tmp_path / "facts" / "c.md", MEMORY.format(id="c-3", more="").replace("PostgreSQL", "x" * 70_000))
     found = steps(tmp_path)
-    assert [type(step) for step in found] == [ImportedFact, Problem, Problem]
+    assert [type(step) for step in found] == [ImportedFact, ImportProblem, ImportProblem]
     assert "content" in str(found[1])
 
 
@@ -165,4 +180,4 @@ def test_a_few_foreign_notes_do_not_make_a_folder_a_vault(tmp_path: Path) -> Non
     remembered(tmp_path, "a-1")
     for n in range(9):
         note(tmp_path / f"{n}.md", f"---\ntags: [x]\n---\nNote {n}.")
-    assert detect(tmp_path).name == "folder"
+    assert detect_importer(tmp_path).name == "folder"

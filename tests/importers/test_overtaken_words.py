@@ -13,7 +13,7 @@ import lamina
 from lamina import Atom, FixedClock, Memory, Origin, Status
 from lamina.atom.atom import Evidence
 from lamina.atom.passage import passages_of
-from lamina.store.base import Change, Commit
+from lamina.store.base import AtomChange, Commit
 
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -83,7 +83,7 @@ def told(memory: Memory) -> str:
 def rests(memory: Memory, atom: Atom, evidence: Evidence) -> None:
     """Let a statement rest on more words."""
     resting = memory.get(atom.id)
-    change = Change(resting.with_(evidence=(*resting.evidence, evidence)))
+    change = AtomChange(resting.with_(evidence=(*resting.evidence, evidence)))
     memory._store.commit(
         Commit(actor="test", origin=Origin.HUMAN, verb="test", reason="a test", scope=memory.scope, changes=(change,))
     )

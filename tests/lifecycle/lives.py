@@ -13,7 +13,7 @@ from lamina.atom.kinds import KINDS, Durability, Layer
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.lifecycle.signals import Signals
+from lamina.lifecycle.signals import AgeingSignals
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -26,11 +26,11 @@ def said(days: float = 0.0, **fields: Any) -> Atom:
     return Atom(id=AtomId("0" * 26), scope=Scope("org:local"), content="Tea was served.", **own)
 
 
-def used(*days: float, **fields: Any) -> Signals:
+def used(*days: float, **fields: Any) -> AgeingSignals:
     """Signals of uses so many days ago each."""
-    signals = Signals(**fields)
+    signals = AgeingSignals(**fields)
     for day in days:
-        signals = signals.used(NOON - day * DAY)
+        signals = signals.with_use(NOON - day * DAY)
     return signals
 
 
@@ -62,9 +62,9 @@ def atoms(draw: st.DrawFn) -> Atom:
 
 
 @st.composite
-def signals(draw: st.DrawFn) -> Signals:
+def signals(draw: st.DrawFn) -> AgeingSignals:
     known = used(*draw(st.lists(past, max_size=12)))
-    return Signals(
+    return AgeingSignals(
         uses=known.uses,
         count=known.count,
         first_use=known.first_use,
@@ -75,7 +75,7 @@ def signals(draw: st.DrawFn) -> Signals:
         failures=draw(st.integers(0, 50)),
         causal=draw(st.floats(0.0, 0.5)),
         trust=draw(st.none() | units),
-        disputed=draw(st.sampled_from([False, False, False, True])),
+        is_disputed=draw(st.sampled_from([False, False, False, True])),
         reviewed_at=draw(st.none() | st.none() | moments),
         revised_at=draw(maybe),
         archived_at=draw(maybe),

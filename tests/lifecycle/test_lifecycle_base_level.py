@@ -9,41 +9,48 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from lives import DAY, NOON, past, said, used
 
-from lamina.lifecycle.base_level import activation, base_level, exact, hybrid, probability, standard
-from lamina.lifecycle.signals import Signals
+from lamina.lifecycle.base_level import (
+    activation,
+    approximate_base_level,
+    base_level,
+    exact_base_level,
+    hybrid_base_level,
+    recall_probability,
+)
+from lamina.lifecycle.signals import AgeingSignals
 
 ages = st.lists(st.floats(0.01, 2000.0), min_size=1, max_size=40)
 
 
 def test_the_levels_of_four_uses() -> None:
-    assert round(exact([1, 4, 9, 16]), 6) == 0.733969
-    assert round(hybrid([1], 4, 16), 6) == 0.788457
-    assert round(hybrid([], 4, 16), 6) == round(log(2), 6) == 0.693147
+    assert round(exact_base_level([1, 4, 9, 16]), 6) == 0.733969
+    assert round(hybrid_base_level([1], 4, 16), 6) == 0.788457
+    assert round(hybrid_base_level([], 4, 16), 6) == round(log(2), 6) == 0.693147
 
 
 @given(st.integers(1, 1000), st.floats(0.01, 2000.0))
 def test_the_hybrid_that_knows_no_use_is_the_standard_one(count: int, life: float) -> None:
-    assert hybrid([], count, life) == pytest.approx(standard(count, life), abs=1e-9)
+    assert hybrid_base_level([], count, life) == pytest.approx(approximate_base_level(count, life), abs=1e-9)
 
 
 @given(ages)
 def test_the_hybrid_that_knows_every_use_is_exact(days: list[float]) -> None:
-    assert hybrid(days, len(days), max(days)) == pytest.approx(exact(days), abs=1e-12)
+    assert hybrid_base_level(days, len(days), max(days)) == pytest.approx(exact_base_level(days), abs=1e-12)
 
 
 @given(ages.flatmap(lambda days: st.tuples(st.just(days), st.permutations(days))))
 def test_the_order_of_uses_does_not_matter(told: tuple[list[float], list[float]]) -> None:
-    assert exact(told[0]) == pytest.approx(exact(told[1]), abs=1e-12)
+    assert exact_base_level(told[0]) == pytest.approx(exact_base_level(told[1]), abs=1e-12)
 
 
 @given(ages, st.floats(0.01, 2000.0))
 def test_every_use_raises_the_level(days: list[float], another: float) -> None:
-    assert exact([*days, another]) > exact(days)
+    assert exact_base_level([*days, another]) > exact_base_level(days)
 
 
 @given(ages, st.floats(0.01, 100.0))
 def test_the_level_falls_between_uses(days: list[float], later: float) -> None:
-    assert exact([day + later for day in days]) < exact(days)
+    assert exact_base_level([day + later for day in days]) < exact_base_level(days)
 
 
 @given(st.lists(past, min_size=1, max_size=40))
@@ -54,30 +61,32 @@ def test_an_atoms_level_falls_strictly_while_it_is_not_used(days: list[float]) -
 
 def test_ten_uses_are_close_to_all_of_them_where_use_is_steady() -> None:
     days = [1.0 + 3 * n for n in range(60)]
-    assert base_level(said(2000), used(*days), NOON) == pytest.approx(exact(days), abs=0.084)
-    assert abs(standard(60, max(days)) - exact(days)) > abs(hybrid(days[:10], 60, max(days)) - exact(days))
+    assert base_level(said(2000), used(*days), NOON) == pytest.approx(exact_base_level(days), abs=0.084)
+    assert abs(approximate_base_level(60, max(days)) - exact_base_level(days)) > abs(
+        hybrid_base_level(days[:10], 60, max(days)) - exact_base_level(days)
+    )
 
 
 @given(st.floats(0.01, 100.0), st.integers(2, 50))
 def test_uses_that_all_lie_at_one_moment_are_counted_there(day: float, many: int) -> None:
-    assert hybrid([day], many, day) == pytest.approx(exact([day] * many), abs=1e-9)
+    assert hybrid_base_level([day], many, day) == pytest.approx(exact_base_level([day] * many), abs=1e-9)
 
 
 def test_the_spread_runs_into_the_case_without_any() -> None:
-    assert hybrid([5.0], 9, 5.0 + 1e-6) == pytest.approx(hybrid([5.0], 9, 5.0), abs=1e-6)
+    assert hybrid_base_level([5.0], 9, 5.0 + 1e-6) == pytest.approx(hybrid_base_level([5.0], 9, 5.0), abs=1e-6)
 
 
 def test_a_use_this_very_moment_counts_as_a_second_ago() -> None:
-    assert exact([0.0]) == exact([1 / 86_400])
+    assert exact_base_level([0.0]) == exact_base_level([1 / 86_400])
 
 
 def test_one_use_a_week_ago_is_half_ready_and_no_use_is_not_at_all() -> None:
     assert activation(said(30), used(7), NOON) == pytest.approx(0.5, abs=1e-12)
-    assert base_level(said(30), Signals(), NOON) == -inf
-    assert activation(said(30), Signals(), NOON) == 0.0
+    assert base_level(said(30), AgeingSignals(), NOON) == -inf
+    assert activation(said(30), AgeingSignals(), NOON) == 0.0
 
 
 @given(st.floats(-50, 50), st.floats(-50, 50))
 def test_a_higher_level_is_never_less_likely(one: float, other: float) -> None:
     assume(one != other)
-    assert 0.0 <= probability(min(one, other)) <= probability(max(one, other)) <= 1.0
+    assert 0.0 <= recall_probability(min(one, other)) <= recall_probability(max(one, other)) <= 1.0

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.lifecycle.curves import elastic, elastic_blend, elastic_end, elastic_rate, huber, l2, power, reinforced
+from lamina.lifecycle.curves import add_use_bonus, elastic, elastic_blend, elastic_rate, elastic_zero, huber, l2, power
 
 Curve = Callable[[float], float]
 CURVES: list[Curve] = [l2, huber, elastic, elastic_blend, power]
@@ -110,9 +110,9 @@ def test_a_fact_of_two_half_lives_has_more_left_by_l2_than_by_huber() -> None:
 @pytest.mark.parametrize(("a", "rate", "end"), [(0.25, 0.5108, 3.151), (0.5, 0.4055, 2.710)])
 def test_elastic_is_calibrated_and_sparse(a: float, rate: float, end: float) -> None:
     assert round(elastic_rate(a), 4) == rate
-    assert round(elastic_end(1.0, a), 3) == end
-    assert elastic(elastic_end(1.0, a) + 1e-9, 1.0, a) == 0.0
-    assert elastic(elastic_end(1.0, a) - 1e-3, 1.0, a) > 0.0
+    assert round(elastic_zero(1.0, a), 3) == end
+    assert elastic(elastic_zero(1.0, a) + 1e-9, 1.0, a) == 0.0
+    assert elastic(elastic_zero(1.0, a) - 1e-3, 1.0, a) > 0.0
 
 
 def test_elastic_after_two_half_lives_and_without_its_fixed_part() -> None:
@@ -128,7 +128,7 @@ def test_the_blend_never_comes_to_nothing_where_elastic_does() -> None:
 @given(st.floats(0.05, 5.0), st.floats(0.05, 5.0))
 def test_the_strong_outlast_the_weak(one: float, other: float) -> None:
     weak, strong = sorted((one, other))
-    assert elastic_end(weak) <= elastic_end(strong)
+    assert elastic_zero(weak) <= elastic_zero(strong)
 
 
 @pytest.mark.parametrize("strength", [0.5, 1.0, 1.5])
@@ -157,14 +157,14 @@ def test_power_agrees_with_its_table_and_with_l2_in_the_limit() -> None:
 
 @pytest.mark.parametrize(("uses", "lift"), [(0, 0.0), (1, 0.0347), (20, 0.1522), (403, 0.3), (10_000, 0.3)])
 def test_use_lifts_what_is_left(uses: int, lift: float) -> None:
-    assert round(reinforced(0.0, uses), 4) == lift
-    assert reinforced(0.9, 10_000) == 1.0
+    assert round(add_use_bonus(0.0, uses), 4) == lift
+    assert add_use_bonus(0.9, 10_000) == 1.0
 
 
 def test_the_lift_is_full_at_the_403rd_use() -> None:
-    assert reinforced(0.0, 402) < 0.3 == reinforced(0.0, 403)
+    assert add_use_bonus(0.0, 402) < 0.3 == add_use_bonus(0.0, 403)
 
 
 @given(st.floats(0.0, 1.0), st.integers(0, 1000))
 def test_one_more_use_never_leaves_less(left: float, uses: int) -> None:
-    assert left <= reinforced(left, uses) <= reinforced(left, uses + 1) <= 1.0
+    assert left <= add_use_bonus(left, uses) <= add_use_bonus(left, uses + 1) <= 1.0

@@ -6,10 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.lifecycle.fsrs import FACTOR, WEIGHTS, Rating, State, first, replayed, retrievability, reviewed
+from lamina.lifecycle.fsrs import (
+    FACTOR,
+    WEIGHTS,
+    FsrsState,
+    ReviewRating,
+    apply_review,
+    first_state,
+    replay_reviews,
+    retrievability,
+)
 
-states = st.builds(State, st.floats(0.001, 1e4), st.floats(1.0, 10.0))
-ratings = st.sampled_from(Rating)
+states = st.builds(FsrsState, st.floats(0.001, 1e4), st.floats(1.0, 10.0))
+ratings = st.sampled_from(ReviewRating)
 days = st.floats(0.0, 1e4)
 
 
@@ -21,12 +30,12 @@ def test_there_are_21_parameters_and_the_curve_they_give() -> None:
 
 
 def test_four_good_reviews_on_the_day_they_are_due() -> None:
-    state, told = first(Rating.GOOD), list[tuple[float, float, int, float]]()
+    state, told = first_state(ReviewRating.GOOD), list[tuple[float, float, int, float]]()
     for _ in range(4):
         due = round(state.stability)
         left = retrievability(30.0, state.stability)
         told.append((round(state.stability, 4), round(state.difficulty, 4), due, round(left, 6)))
-        state = reviewed(state, Rating.GOOD, due)
+        state = apply_review(state, ReviewRating.GOOD, due)
     assert told == [
         (2.3065, 2.1181, 2, 0.667526),
         (10.9643, 2.1112, 11, 0.817906),
@@ -36,31 +45,37 @@ def test_four_good_reviews_on_the_day_they_are_due() -> None:
 
 
 @given(states, ratings, days)
-def test_a_state_stays_within_its_bounds(state: State, rating: Rating, after: float) -> None:
-    told = reviewed(state, rating, after)
+def test_a_state_stays_within_its_bounds(state: FsrsState, rating: ReviewRating, after: float) -> None:
+    told = apply_review(state, rating, after)
     assert told.stability >= 0.001
     assert 1.0 <= told.difficulty <= 10.0
     assert 0.0 < retrievability(after, told.stability) <= 1.0
 
 
-@given(states, st.sampled_from([Rating.HARD, Rating.GOOD, Rating.EASY]), days)
-def test_a_review_that_went_well_never_shortens_what_is_held(state: State, rating: Rating, after: float) -> None:
-    assert reviewed(state, rating, after).stability >= state.stability
+@given(states, st.sampled_from([ReviewRating.HARD, ReviewRating.GOOD, ReviewRating.EASY]), days)
+def test_a_review_that_went_well_never_shortens_what_is_held(
+    state: FsrsState, rating: ReviewRating, after: float
+) -> None:
+    assert apply_review(state, rating, after).stability >= state.stability
 
 
 @given(states, st.floats(1.0, 1e4))
-def test_a_lapse_never_lengthens_it_and_makes_it_no_easier(state: State, after: float) -> None:
-    told = reviewed(state, Rating.AGAIN, after)
+def test_a_lapse_never_lengthens_it_and_makes_it_no_easier(state: FsrsState, after: float) -> None:
+    told = apply_review(state, ReviewRating.AGAIN, after)
     assert told.stability <= max(0.001, state.stability)
-    assert told.difficulty >= reviewed(state, Rating.GOOD, after).difficulty
+    assert told.difficulty >= apply_review(state, ReviewRating.GOOD, after).difficulty
 
 
 @given(states, days)
-def test_a_better_rating_never_holds_less(state: State, after: float) -> None:
-    held = [reviewed(state, rating, after).stability for rating in Rating]
+def test_a_better_rating_never_holds_less(state: FsrsState, after: float) -> None:
+    held = [apply_review(state, rating, after).stability for rating in ReviewRating]
     assert held == sorted(held)
 
 
-@given(st.permutations([(0.0, Rating.GOOD), (3.0, Rating.GOOD), (9.0, Rating.AGAIN), (9.5, Rating.EASY)]))
-def test_the_order_in_which_reviews_are_told_does_not_matter(reviews: list[tuple[float, Rating]]) -> None:
-    assert replayed(reviews) == replayed(sorted(reviews))
+@given(
+    st.permutations(
+        [(0.0, ReviewRating.GOOD), (3.0, ReviewRating.GOOD), (9.0, ReviewRating.AGAIN), (9.5, ReviewRating.EASY)]
+    )
+)
+def test_the_order_in_which_reviews_are_told_does_not_matter(reviews: list[tuple[float, ReviewRating]]) -> None:
+    assert replay_reviews(reviews) == replay_reviews(sorted(reviews))

@@ -12,21 +12,21 @@ from lamina.atom.atom import Atom
 from lamina.atom.kinds import Durability, Layer
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.lifecycle.heat import decay, feedback, heat
+from lamina.lifecycle.heat import decay, feedback_score, heat
 from lamina.lifecycle.lifecycle_state import LifecycleState, lifecycle_state, lifecycle_weight
-from lamina.lifecycle.signals import Signals
+from lamina.lifecycle.signals import AgeingSignals
+from lamina.lifecycle.success_rate import success_rate
 from lamina.lifecycle.verification import Verification, verification
-from lamina.lifecycle.worth import worth
 
 TIERS = {"speculative": 0.2, "inferred": 0.5, "implied": 0.8, "explicit": 1.0}
-FRESH = Signals()
+FRESH = AgeingSignals()
 
 
 def test_heat_is_the_sum_of_its_parts() -> None:
     assert heat(said(), FRESH, NOON) == pytest.approx(0.25 + 0.20 + 0.075 + 0.05)
     assert heat(said(), used(*[0.0] * 20), NOON) == pytest.approx(0.875)
-    assert heat(said(), Signals(causal=9.0), NOON) == pytest.approx(0.575 + 0.015)
-    assert heat(said(), Signals(disputed=True), NOON) == pytest.approx(0.575 - 0.2)
+    assert heat(said(), AgeingSignals(causal=9.0), NOON) == pytest.approx(0.575 + 0.015)
+    assert heat(said(), AgeingSignals(is_disputed=True), NOON) == pytest.approx(0.575 - 0.2)
     assert heat(said(45), FRESH, NOON) == pytest.approx(0.575 - 0.1)
 
 
@@ -39,7 +39,7 @@ def test_decay_is_the_sum_of_its_parts() -> None:
 
 def test_never_used_counts_as_a_year_and_used_at_an_unknown_time_does_not() -> None:
     assert decay(said(), FRESH, NOON) == pytest.approx(0.25 + 0.05 + 0.15 * (1 - 0.575))
-    known = Signals(count=1)
+    known = AgeingSignals(count=1)
     assert decay(said(), known, NOON) == pytest.approx(0.05 + 0.15 * (1 - heat(said(), known, NOON)))
 
 
@@ -51,50 +51,50 @@ def test_an_unused_memory_is_stale_from_the_day_worked_out_for_its_tier(tier: st
 
 
 @given(atoms(), signals(), past, past)
-def test_between_uses_heat_falls_and_decay_grows(atom: Atom, known: Signals, one: float, other: float) -> None:
+def test_between_uses_heat_falls_and_decay_grows(atom: Atom, known: AgeingSignals, one: float, other: float) -> None:
     sooner, later = (NOON + each * DAY for each in sorted((one, other)))
     assert 0.0 <= heat(atom, known, later) <= heat(atom, known, sooner) <= 1.0
     assert 0.0 <= decay(atom, known, sooner) <= decay(atom, known, later) + 1e-12 <= 1.0 + 1e-12
 
 
 def test_feedback_is_even_where_nothing_was_learnt() -> None:
-    assert feedback(FRESH) == 0.5
-    assert feedback(Signals(quality=2.0)) == 1.0
-    assert feedback(Signals(quality=0.1)) == pytest.approx(0.05)
-    assert feedback(Signals(successes=8)) > 0.5 > feedback(Signals(failures=8))
+    assert feedback_score(FRESH) == 0.5
+    assert feedback_score(AgeingSignals(quality=2.0)) == 1.0
+    assert feedback_score(AgeingSignals(quality=0.1)) == pytest.approx(0.05)
+    assert feedback_score(AgeingSignals(successes=8)) > 0.5 > feedback_score(AgeingSignals(failures=8))
 
 
 @pytest.mark.parametrize(("good", "bad", "told"), [(0, 0, 0.5), (1, 0, 2 / 3), (3, 1, 2 / 3), (0, 8, 0.1)])
 def test_worth_starts_even_and_follows_outcomes(good: float, bad: float, told: float) -> None:
-    assert worth(good, bad) == pytest.approx(told)
+    assert success_rate(good, bad) == pytest.approx(told)
 
 
 @pytest.mark.parametrize(("good", "bad"), [(-1, 0), (0, -3), (nan, 1), (1, float("inf"))])
 def test_a_broken_count_is_worth_neither_more_nor_less(good: float, bad: float) -> None:
-    assert worth(good, bad) == 0.5
+    assert success_rate(good, bad) == 0.5
 
 
 def test_old_outcomes_may_count_less() -> None:
-    assert worth(8, 0, days=30, half_life_days=30) == pytest.approx(worth(4, 0))
-    assert worth(8, 0, days=1e6, half_life_days=30) == pytest.approx(0.5)
+    assert success_rate(8, 0, days=30, half_life_days=30) == pytest.approx(success_rate(4, 0))
+    assert success_rate(8, 0, days=1e6, half_life_days=30) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(
     ("atom", "known", "told"),
     [
         (said(), FRESH, "user_confirmed"),
-        (said(), Signals(disputed=True), "disputed"),
-        (said(status=Status.CHALLENGED), Signals(reviewed_at=NOON), "disputed"),
+        (said(), AgeingSignals(is_disputed=True), "disputed"),
+        (said(status=Status.CHALLENGED), AgeingSignals(reviewed_at=NOON), "disputed"),
         (said(origin=Origin.DOCUMENT), FRESH, "unverified"),
-        (said(origin=Origin.DOCUMENT), Signals(confirmations=1), "system_inferred"),
-        (said(origin=Origin.DOCUMENT), Signals(reviewed_at=NOON), "user_confirmed"),
+        (said(origin=Origin.DOCUMENT), AgeingSignals(confirmations=1), "system_inferred"),
+        (said(origin=Origin.DOCUMENT), AgeingSignals(reviewed_at=NOON), "user_confirmed"),
         (said(origin=Origin.AGENT), FRESH, "system_inferred"),
         (said(confidence=0.8), FRESH, "system_inferred"),
         (said(confidence=0.5), FRESH, "unverified"),
         (said(status=Status.CONSTRAINED), FRESH, "unverified"),
     ],
 )
-def test_verification_says_who_stands_behind_a_statement(atom: Atom, known: Signals, told: str) -> None:
+def test_verification_says_who_stands_behind_a_statement(atom: Atom, known: AgeingSignals, told: str) -> None:
     assert verification(atom, known) == Verification(told)
 
 
@@ -112,7 +112,7 @@ def test_it_stays_what_its_last_use_made_of_it_until_it_is_stale() -> None:
 def test_the_status_decides_before_the_label() -> None:
     assert lifecycle_state(said(status=Status.ARCHIVED), FRESH, NOON) is LifecycleState.ARCHIVED
     assert lifecycle_state(said(status=Status.SUPERSEDED), FRESH, NOON) is LifecycleState.STALE
-    assert lifecycle_state(said(), Signals(disputed=True), NOON) is LifecycleState.STALE
+    assert lifecycle_state(said(), AgeingSignals(is_disputed=True), NOON) is LifecycleState.STALE
     assert lifecycle_weight(said(status=Status.CHALLENGED), FRESH, NOON) == 0.88
 
 
@@ -139,5 +139,5 @@ def test_a_use_brings_a_faded_memory_back() -> None:
 
 
 @given(atoms(), signals())
-def test_no_label_weighs_a_memory_down_to_nothing(atom: Atom, known: Signals) -> None:
+def test_no_label_weighs_a_memory_down_to_nothing(atom: Atom, known: AgeingSignals) -> None:
     assert 0.88 <= lifecycle_weight(atom, known, NOON) <= 1.05

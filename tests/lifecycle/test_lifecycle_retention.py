@@ -12,11 +12,11 @@ from lives import DAY, NOON, atoms, past, said, signals, units, used
 from lamina.atom.atom import Atom, Evidence
 from lamina.atom.kinds import Durability, Layer
 from lamina.atom.trust import Origin
-from lamina.lifecycle.half_life import SPEED, Source, half_life_days, trust_speed
-from lamina.lifecycle.retention import Mode, retention
-from lamina.lifecycle.signals import Signals
+from lamina.lifecycle.half_life import FADING_SPEED, FadingSource, fading_speed_by_trust, half_life_days
+from lamina.lifecycle.retention import RetentionMode, retention
+from lamina.lifecycle.signals import AgeingSignals
 
-FRESH = Signals()
+FRESH = AgeingSignals()
 
 
 @pytest.mark.parametrize(
@@ -34,15 +34,18 @@ def test_the_half_life_goes_by_trust(origin: Origin, days: float) -> None:
 
 
 def test_no_trust_at_all_fades_three_times_faster() -> None:
-    assert trust_speed(1.0) == 1.0
-    assert trust_speed(0.0) == 3.0
-    assert half_life_days(said(), Signals(trust=0.0)) == 10.0
+    assert fading_speed_by_trust(1.0) == 1.0
+    assert fading_speed_by_trust(0.0) == 3.0
+    assert half_life_days(said(), AgeingSignals(trust=0.0)) == 10.0
 
 
 def test_what_was_extracted_fades_three_times_faster_whoever_said_it() -> None:
     drawn = said(evidence=(Evidence("s", 1, 0, 4),))
     assert half_life_days(drawn, FRESH) == 10.0
-    assert {source: SPEED[source] for source in Source} == {Source.HUMAN: 1.0, Source.EXTRACTED: 3.0}
+    assert {source: FADING_SPEED[source] for source in FadingSource} == {
+        FadingSource.HUMAN: 1.0,
+        FadingSource.EXTRACTED: 3.0,
+    }
 
 
 def test_verbatim_words_are_not_extracted() -> None:
@@ -52,7 +55,7 @@ def test_verbatim_words_are_not_extracted() -> None:
 
 @given(units, units)
 def test_more_trust_never_fades_faster(one: float, other: float) -> None:
-    assert trust_speed(max(one, other)) <= trust_speed(min(one, other))
+    assert fading_speed_by_trust(max(one, other)) <= fading_speed_by_trust(min(one, other))
 
 
 @pytest.mark.parametrize(
@@ -66,8 +69,8 @@ def test_more_trust_never_fades_faster(one: float, other: float) -> None:
         said(9999, durability=Durability.CORE),
     ],
 )
-@pytest.mark.parametrize("mode", Mode)
-def test_what_lasts_does_not_fade(lasting: Atom, mode: Mode) -> None:
+@pytest.mark.parametrize("mode", RetentionMode)
+def test_what_lasts_does_not_fade(lasting: Atom, mode: RetentionMode) -> None:
     assert half_life_days(lasting, FRESH) == inf
     assert retention(lasting, FRESH, NOON, mode) == 1.0
 
@@ -76,8 +79,8 @@ def test_what_is_ephemeral_fades_four_times_faster() -> None:
     assert half_life_days(said(durability=Durability.EPHEMERAL), FRESH) == 7.5
 
 
-@pytest.mark.parametrize("mode", sorted(set(Mode) - {Mode.FSRS}))
-def test_half_is_left_after_a_half_life_in_every_mode(mode: Mode) -> None:
+@pytest.mark.parametrize("mode", sorted(set(RetentionMode) - {RetentionMode.FSRS}))
+def test_half_is_left_after_a_half_life_in_every_mode(mode: RetentionMode) -> None:
     assert retention(said(30), FRESH, NOON, mode) == pytest.approx(0.5, abs=1e-12)
 
 
@@ -87,40 +90,42 @@ def test_age_counts_from_the_last_use_and_use_is_added() -> None:
 
 
 def test_the_important_outlast_the_unimportant_in_elastic_mode() -> None:
-    weak, strong = (retention(said(85, importance=each), FRESH, NOON, Mode.ELASTIC) for each in (0.1, 0.9))
+    weak, strong = (retention(said(85, importance=each), FRESH, NOON, RetentionMode.ELASTIC) for each in (0.1, 0.9))
     assert weak == 0.0 < strong
 
 
 def test_fsrs_takes_recording_and_uses_for_reviews() -> None:
-    assert retention(said(30), FRESH, NOON, Mode.FSRS) == pytest.approx(0.667526, abs=1e-6)
-    assert retention(said(43), used(41, 30), NOON, Mode.FSRS) == pytest.approx(0.926949, abs=1e-6)
+    assert retention(said(30), FRESH, NOON, RetentionMode.FSRS) == pytest.approx(0.667526, abs=1e-6)
+    assert retention(said(43), used(41, 30), NOON, RetentionMode.FSRS) == pytest.approx(0.926949, abs=1e-6)
 
 
 def test_in_fsrs_mode_less_trusted_words_live_faster() -> None:
-    mine, its = (retention(said(30, origin=each), FRESH, NOON, Mode.FSRS) for each in (Origin.HUMAN, Origin.AGENT))
+    mine, its = (
+        retention(said(30, origin=each), FRESH, NOON, RetentionMode.FSRS) for each in (Origin.HUMAN, Origin.AGENT)
+    )
     assert its < mine
 
 
-@given(atoms(), signals(), st.sampled_from(Mode), past, past)
+@given(atoms(), signals(), st.sampled_from(RetentionMode), past, past)
 def test_retention_stays_in_bounds_and_falls_between_uses(
-    atom: Atom, known: Signals, mode: Mode, one: float, other: float
+    atom: Atom, known: AgeingSignals, mode: RetentionMode, one: float, other: float
 ) -> None:
     sooner, later = (retention(atom, known, NOON + each * DAY, mode) for each in sorted((one, other)))
     assert 0.0 <= later <= sooner <= 1.0
 
 
-@given(atoms(), signals(), st.sampled_from(Mode))
-def test_a_use_never_leaves_less(atom: Atom, known: Signals, mode: Mode) -> None:
+@given(atoms(), signals(), st.sampled_from(RetentionMode))
+def test_a_use_never_leaves_less(atom: Atom, known: AgeingSignals, mode: RetentionMode) -> None:
     before = retention(atom, known, NOON, mode)
-    assert retention(atom, known.used(NOON), NOON, mode) >= before - 1e-12
+    assert retention(atom, known.with_use(NOON), NOON, mode) >= before - 1e-12
 
 
-@given(atoms(), st.lists(past, max_size=10), st.sampled_from(Mode))
-def test_the_order_of_uses_does_not_matter(atom: Atom, days: list[float], mode: Mode) -> None:
+@given(atoms(), st.lists(past, max_size=10), st.sampled_from(RetentionMode))
+def test_the_order_of_uses_does_not_matter(atom: Atom, days: list[float], mode: RetentionMode) -> None:
     other = sorted(days)
     assert retention(atom, used(*days), NOON, mode) == retention(atom, used(*other), NOON, mode)
 
 
 def test_what_lies_ahead_has_no_age() -> None:
-    for mode in Mode:
+    for mode in RetentionMode:
         assert retention(said(-400), FRESH, NOON, mode) == pytest.approx(1.0)

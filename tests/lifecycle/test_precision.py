@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.lifecycle.precision import SWING, bits_for
+from lamina.lifecycle.precision import HYSTERESIS, choose_bits
 from lamina.vectors.codebook import PRECISIONS
 
 left = st.floats(0.0, 1.0)
@@ -19,41 +19,41 @@ kept = st.sampled_from(PRECISIONS)
     ("retention", "bits"), [(1.0, 32), (0.86, 32), (0.74, 8), (0.56, 8), (0.44, 4), (0.26, 4), (0.14, 2), (0.0, 2)]
 )
 def test_away_from_the_borders_what_is_left_alone_decides(retention: float, bits: int) -> None:
-    assert {bits_for(retention, current) for current in PRECISIONS} == {bits}
+    assert {choose_bits(retention, current) for current in PRECISIONS} == {bits}
 
 
 @pytest.mark.parametrize(("border", "above", "below"), [(0.8, 32, 8), (0.5, 8, 4), (0.2, 4, 2)])
 def test_at_a_border_a_memory_stays_what_it_is(border: float, above: int, below: int) -> None:
     for near in (border - 0.049, border, border + 0.05):
-        assert (bits_for(near, above), bits_for(near, below)) == (above, below)
-    assert bits_for(border - 0.051, above) == below
-    assert bits_for(border + 0.051, below) == above
+        assert (choose_bits(near, above), choose_bits(near, below)) == (above, below)
+    assert choose_bits(border - 0.051, above) == below
+    assert choose_bits(border + 0.051, below) == above
 
 
 @given(left, left, kept)
 def test_more_left_is_never_fewer_bits(one: float, other: float, current: int) -> None:
-    assert bits_for(min(one, other), current) <= bits_for(max(one, other), current)
+    assert choose_bits(min(one, other), current) <= choose_bits(max(one, other), current)
 
 
 @given(left, kept, kept)
 def test_more_bits_before_are_never_fewer_after(retention: float, one: int, other: int) -> None:
-    assert bits_for(retention, min(one, other)) <= bits_for(retention, max(one, other))
+    assert choose_bits(retention, min(one, other)) <= choose_bits(retention, max(one, other))
 
 
 @given(left, kept)
 def test_deciding_twice_decides_nothing_the_second_time(retention: float, current: int) -> None:
-    once = bits_for(retention, current)
-    assert once in PRECISIONS and bits_for(retention, once) == once
+    once = choose_bits(retention, current)
+    assert once in PRECISIONS and choose_bits(retention, once) == once
 
 
-@given(st.floats(0.0, 1.0 - SWING), st.lists(st.floats(0.0, SWING), max_size=20), kept)
+@given(st.floats(0.0, 1.0 - HYSTERESIS), st.lists(st.floats(0.0, HYSTERESIS), max_size=20), kept)
 def test_small_changes_never_move_anything_to_and_fro(low: float, steps: list[float], current: int) -> None:
-    seen = [bits_for(low, current)]
+    seen = [choose_bits(low, current)]
     for step in steps:
-        seen.append(bits_for(low + step, seen[-1]))
+        seen.append(choose_bits(low + step, seen[-1]))
     turns = {(one > other) - (one < other) for one, other in pairwise(seen)} - {0}
     assert len(turns) <= 1
 
 
 def test_a_whole_vector_is_what_everything_begins_with() -> None:
-    assert (bits_for(1.0), bits_for(0.8), bits_for(0.6)) == (32, 32, 8)
+    assert (choose_bits(1.0), choose_bits(0.8), choose_bits(0.6)) == (32, 32, 8)

@@ -32,12 +32,12 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 from lamina import Atom, AtomId, FixedClock, Memory, Receipt, RelationName, Settings, Status
 from lamina.atom.record import to_record
 from lamina.atom.scope import Scope
-from lamina.atom.status import ARROWS, ENDED, Way, check_transition
+from lamina.atom.status import ENDED, TRANSITIONS, TransitionCause, check_transition
 from lamina.errors import NotFound, Refused, TransitionRefused, UndoRefused
 from lamina.review.undo import last_undoable
-from lamina.store.base import Entry, Filter
+from lamina.store.base import AtomFilter, JournalEntry
 from lamina.vault import layout
-from lamina.vault.files import Disk, Stamp, Swapped
+from lamina.vault.disk import Disk, Stamp, SwapResult
 
 RUNS = int(os.environ.get("LAMINA_MACHINE_RUNS", "20"))
 SEED = os.environ.get("LAMINA_MACHINE_SEED", "20261114")
@@ -88,7 +88,7 @@ class TiredDisk(Disk):
         self._complain()
         return super().create(path, data)
 
-    def exchange(self, path: str, data: bytes) -> Swapped:
+    def exchange(self, path: str, data: bytes) -> SwapResult:
         self._complain()
         return super().exchange(path, data)
 
@@ -159,7 +159,7 @@ class VaultMachine(RuleBasedStateMachine):
 
     def teller(self, path: str) -> Memory:
         """A memory whose reports tell of a file: each tells of its own scopes' folders."""
-        return self.memory(layout.scope_of(path) or LOCAL)
+        return self.memory(layout.scope_of_path(path) or LOCAL)
 
     def close_all(self) -> None:
         for memory in self.handles.values():
@@ -179,7 +179,7 @@ class VaultMachine(RuleBasedStateMachine):
 
     def _holds(self, path: str, atom_id: str) -> bool:
         file = self.root / path
-        return file.is_file() and not layout.conflict_copy(path) and f"id: {atom_id}".encode() in file.read_bytes()
+        return file.is_file() and not layout.is_conflict_copy(path) and f"id: {atom_id}".encode() in file.read_bytes()
 
     def files(self) -> Iterator[str]:
         for file in sorted(self.root.rglob("*.md")):
@@ -228,10 +228,10 @@ class VaultMachine(RuleBasedStateMachine):
 
     def heads(self) -> dict[str, Atom]:
         store = self.main._store
-        return {each.id: each for each in store.read(Filter(scopes=tuple(Scope(scope) for scope in SCOPES)))}
+        return {each.id: each for each in store.read(AtomFilter(scopes=tuple(Scope(scope) for scope in SCOPES)))}
 
-    def entries(self) -> list[Entry]:
-        return self.main._store.journal([Scope(scope) for scope in SCOPES])
+    def entries(self) -> list[JournalEntry]:
+        return self.main._store.read_journal([Scope(scope) for scope in SCOPES])
 
     # Rules: what agents and programs do
 
@@ -326,7 +326,7 @@ class VaultMachine(RuleBasedStateMachine):
         atom_id = self._some(n)
         expected = self.model[atom_id]
         restores = expected.status in ENDED and status is Status.ACTIVE
-        if restores or status in (expected.status, *ARROWS[expected.status]):
+        if restores or status in (expected.status, *TRANSITIONS[expected.status]):
             self._try_status(atom_id, status)
         else:
             self._refused(lambda: self.handle_for(atom_id).update_status(atom_id, status, "because"))
@@ -345,7 +345,7 @@ class VaultMachine(RuleBasedStateMachine):
         self.tick()
         atom_id = self._some(n)
         status = self.model[atom_id].status
-        if status is not Status.TOMBSTONED and Status.TOMBSTONED not in ARROWS[status]:
+        if status is not Status.TOMBSTONED and Status.TOMBSTONED not in TRANSITIONS[status]:
             self._refused(lambda: self.handle_for(atom_id).forget(atom_id, "enough"))
         else:
             self.handle_for(atom_id).forget(atom_id, "enough")
@@ -485,7 +485,7 @@ class VaultMachine(RuleBasedStateMachine):
         atom_id, other = self.chosen(n, with_file=True), self._some(m)
         if atom_id and atom_id != other:
             place = self.where(other)
-            name = layout.stem(place) if place else other
+            name = layout.file_stem(place) if place else other
             alias = "" if name.endswith(other) else f"|{other}"
             self.person_saves(
                 atom_id,
@@ -501,7 +501,7 @@ class VaultMachine(RuleBasedStateMachine):
         if atom_id:
             old = self.model[atom_id].status
             try:
-                check_transition(old, status, Way.RESTORE if old in ENDED else Way.ORDINARY)
+                check_transition(old, status, TransitionCause.RESTORE if old in ENDED else TransitionCause.ORDINARY)
             except TransitionRefused:
                 new = old
             else:
@@ -550,8 +550,8 @@ class VaultMachine(RuleBasedStateMachine):
             return
         old = self.where(atom_id)
         assert old is not None
-        parent = layout.folder_of(Scope(self.model[atom_id].scope)) + folder if folder else f"{Path(old).parent}/"
-        name = self.fresh_name() if folder is None else layout.stem(old)
+        parent = layout.scope_folder(Scope(self.model[atom_id].scope)) + folder if folder else f"{Path(old).parent}/"
+        name = self.fresh_name() if folder is None else layout.file_stem(old)
         self._move(old, f"{parent}{name}.md")
         if looked_at:
             self.main.sync()
@@ -605,7 +605,7 @@ class VaultMachine(RuleBasedStateMachine):
             self._deleted(atom_id)
 
     def _deleted(self, atom_id: str) -> None:
-        if Status.TOMBSTONED in ARROWS[self.model[atom_id].status]:
+        if Status.TOMBSTONED in TRANSITIONS[self.model[atom_id].status]:
             self.stands(atom_id, Status.TOMBSTONED)
 
     @precondition(lambda self: self.trash)
@@ -626,12 +626,12 @@ class VaultMachine(RuleBasedStateMachine):
             self.main.sync()
         elif self.model[atom_id].status is Status.TOMBSTONED:
             status = Status(hands.entry(data.replace(b"\r\n", b"\n"), "status") or "active")
-            self.model[atom_id].status = status if Status.TOMBSTONED in ARROWS[status] else Status.TOMBSTONED
+            self.model[atom_id].status = status if Status.TOMBSTONED in TRANSITIONS[status] else Status.TOMBSTONED
 
     @rule(scope=scopes, text=words, shape=st.sampled_from(("bare", "fields", "claim", "foreign", "crlf")))
     def person_drops_a_file(self, scope: str, text: str, shape: str) -> None:
         self.main.sync()
-        path = f"{layout.folder_of(Scope(scope))}atoms/{self.fresh_name()}.md"
+        path = f"{layout.scope_folder(Scope(scope))}atoms/{self.fresh_name()}.md"
         head = {
             "fields": "---\nsubject: music # mine\ntags: [home]\n---\n",
             "claim": "---\nkind: preference\nsubject: coffee\n---\n",
@@ -644,9 +644,9 @@ class VaultMachine(RuleBasedStateMachine):
         (self.root / path).write_bytes(data)
         assert teller.sync().adopted == [path]
         assert (self.root / path).read_bytes().endswith(data.rpartition(b"---\n")[2])
-        row = self.main._store.ledger.row(path)
-        assert row is not None and row.line.atom_id is not None
-        atom = self.memory(scope).get(row.line.atom_id)
+        row = self.main._store.ledger.record(path)
+        assert row is not None and row.entry.atom_id is not None
+        atom = self.memory(scope).get(row.entry.atom_id)
         assert atom.content == text
         assert atom.status is Status.ACTIVE or (shape == "claim" and atom.status is Status.CHALLENGED)
         self.model[atom.id] = expected_of(atom)
@@ -688,7 +688,7 @@ class VaultMachine(RuleBasedStateMachine):
         atom_id = self.chosen(n, with_file=True)
         path = self.where(atom_id) if atom_id else None
         if path:
-            copy = self.root / Path(path).parent / name.format(layout.stem(path))
+            copy = self.root / Path(path).parent / name.format(layout.file_stem(path))
             copy.write_bytes((self.root / path).read_bytes() + b"the other side\n")
             self.main.sync()
 
@@ -734,7 +734,7 @@ class VaultMachine(RuleBasedStateMachine):
             self._expect_undone(target)
 
     def _expect_undone(self, commit: str) -> None:
-        (undone,) = self.main._store.journal([Scope(scope) for scope in SCOPES], commit=commit)
+        (undone,) = self.main._store.read_journal([Scope(scope) for scope in SCOPES], commit=commit)
         for change in undone.changes:
             expected = self.model[change.atom_id]
             if change.old_status is None:

@@ -18,11 +18,11 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_agent import ERAS, Agent
 from starlette.routing import Route
 
-from lamina.access import Budgets, House, Right, Tokens
+from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
 from lamina.atom.trust import Origin
-from lamina.http.app import make_api, make_gate
-from lamina.http.serving import Server, serving
-from lamina.mcp.http import McpApp, mcp_app
+from lamina.http.app import make_api, secure_app
+from lamina.http.uvicorn_server import ApiServer, make_uvicorn_config
+from lamina.mcp.http_transport import McpApp, make_mcp_app
 from lamina.memory import Memory
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ PLENTY = 1_000_000
 class Live:
     """A server that runs."""
 
-    house: House
+    house: ServedMemory
     app: McpApp
     url: str
 
@@ -72,21 +72,21 @@ class _Connected:
 
 
 @contextmanager
-def live(folder: Path, *, budgets: Budgets | None = None) -> Iterator[Live]:
+def live(folder: Path, *, budgets: RateLimiter | None = None) -> Iterator[Live]:
     """A server for as long as this lasts."""
     memory = Memory(folder, watch=False)
-    house = House(memory, Tokens(memory.state, memory.now), budgets or Budgets(PLENTY, PLENTY))
-    api, app = make_api(house), mcp_app(house)
+    house = ServedMemory(memory, AccessTokenStore(memory.state, memory.now), budgets or RateLimiter(PLENTY, PLENTY))
+    api, app = make_api(house), make_mcp_app(house)
     api.router.routes.append(Route("/mcp", app))
     api.router.lifespan_context = lambda _: app.running()
     listener = socket.create_server(("127.0.0.1", 0))
-    server = Server(serving(make_gate(api)))
+    server = ApiServer(make_uvicorn_config(secure_app(api)))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])), daemon=True)
     thread.start()
     try:
         yield Live(house, app, f"http://127.0.0.1:{listener.getsockname()[1]}/mcp")
     finally:
-        app.end()
+        app.close_streams()
         server.should_exit = True
         thread.join(20)
         listener.close()

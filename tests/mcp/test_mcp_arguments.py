@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lamina.errors import InvalidInput, LaminaError
-from lamina.mcp.tool import Tool
-from lamina.mcp.tools import BY_NAME, TOOLS
-from lamina.mcp.trouble import trouble
+from lamina.mcp.error_text import describe_error
+from lamina.mcp.tool import ToolDefinition
+from lamina.mcp.tools import ALL_TOOLS, TOOLS_BY_NAME
 from lamina.memory import Memory
 
 _ANYTHING = st.one_of(
@@ -53,7 +53,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
         yield opened
 
 
-def _arguments(tool: Tool[Any], ids: list[str]) -> st.SearchStrategy[dict[str, Any]]:
+def _arguments(tool: ToolDefinition[Any], ids: list[str]) -> st.SearchStrategy[dict[str, Any]]:
     """Some of the tool's arguments, each as it may be, or as it may not."""
     fields = {
         name: st.one_of(_plausible(schema, ids), _ANYTHING)
@@ -68,24 +68,24 @@ def _plausible(schema: dict[str, Any], ids: list[str]) -> st.SearchStrategy[Any]
     return st.sampled_from([*values, schema.get("default"), *ids, "tide", "2026-03-02", 1, 0.5, True, ["tide"]])
 
 
-@pytest.mark.parametrize("name", [tool.name for tool in TOOLS])
+@pytest.mark.parametrize("name", [tool.name for tool in ALL_TOOLS])
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_tool_does_it_or_says_what_is_wrong(memory: Memory, name: str, data: st.DataObject) -> None:
-    tool = BY_NAME[name]
+    tool = TOOLS_BY_NAME[name]
     ids = sorted(str(each.id) for each in memory.list(status=None, limit=None))[:3]  # those from before the first try
     sent = data.draw(_arguments(tool, ids))
     try:
-        asked = tool.parse(sent)
-        told = tool.run(memory.seat(ceiling="agent"), asked)
+        asked = tool.parse_arguments(sent)
+        told = tool.run(memory.for_caller(ceiling="agent"), asked)
     except LaminaError as error:
-        assert trouble(error)
+        assert describe_error(error)
     else:
         assert told.text
-        tool.answers.model_validate(told.document.data())
+        tool.result_type.model_validate(told.document.data())
 
 
 def test_what_is_wrong_is_named_and_not_repeated() -> None:
     with pytest.raises(InvalidInput, match="k: ") as caught:
-        BY_NAME["recall"].parse({"question": "x", "k": "SECRET"})
+        TOOLS_BY_NAME["recall"].parse_arguments({"question": "x", "k": "SECRET"})
     assert "SECRET" not in str(caught.value)

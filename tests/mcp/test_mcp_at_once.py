@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lamina.cli.app import app
-from lamina.cli.at_once import asked_for
+from lamina.cli.mcp_fast_start import parse_mcp_options
 from terminal import Cli
 
 WORDS = st.lists(
@@ -55,7 +55,7 @@ WORDS = st.lists(
     ],
 )
 def test_the_command_and_its_options_are_understood(words: list[str], given_: dict[str, str]) -> None:
-    assert asked_for(words) == given_
+    assert parse_mcp_options(words) == given_
 
 
 @pytest.mark.parametrize(
@@ -79,12 +79,12 @@ def test_the_command_and_its_options_are_understood(words: list[str], given_: di
     ],
 )
 def test_whatever_else_is_left_to_the_command_line(words: list[str]) -> None:
-    assert asked_for(words) is None
+    assert parse_mcp_options(words) is None
 
 
 @given(WORDS)
 def test_what_is_taken_at_once_the_command_line_takes_too(words: list[str]) -> None:
-    found = asked_for(words)
+    found = parse_mcp_options(words)
     if found is None:
         return
     group: Any = typer.main.get_command(app)

@@ -14,9 +14,9 @@ from mcp.server.subscriptions import ResourceUpdated
 from mcp_agent import ERAS, Agent
 from mcp_live import PLENTY, Live, live
 
-from lamina.access import Budgets, Right
+from lamina.access import RateLimiter, Right
 from lamina.atom.trust import Origin
-from lamina.mcp.http import mcp_app
+from lamina.mcp.http_transport import make_mcp_app
 
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
@@ -105,7 +105,7 @@ def test_scopes_see_nothing_of_each_other(server: Live) -> None:
 
 
 def test_writes_have_a_budget(tmp_path: Path) -> None:
-    with live(tmp_path / "vault", budgets=Budgets(PLENTY, 2)) as server:
+    with live(tmp_path / "vault", budgets=RateLimiter(PLENTY, 2)) as server:
 
         async def work(agent: Agent) -> None:
             await agent.remember("One.")
@@ -148,7 +148,7 @@ def test_there_are_no_sessions_to_open_or_to_end(server: Live) -> None:
 
 def test_without_a_gate_the_app_answers_nobody(server: Live) -> None:
     async def asked() -> httpx2.Response:
-        app = mcp_app(server.house)
+        app = make_mcp_app(server.house)
         transport = httpx2.ASGITransport(app=app)
         async with app.running(), httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return await client.post("/mcp", json=LIST, headers=HEADERS)

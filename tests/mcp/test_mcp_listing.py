@@ -11,16 +11,16 @@ from mcp.server import Server
 from mcp_agent import ERAS, Agent, visit
 
 import lamina
-from lamina.mcp.listing import PROMPTS, RESOURCES, TEMPLATES, TOOLS_FILE, tools
+from lamina.mcp.catalogue import PROMPTS, RESOURCES, TEMPLATES, TOOLS_FILE, load_tools
+from lamina.mcp.client_request import ClientRequest
 from lamina.mcp.server import make_server
-from lamina.mcp.tools import BY_NAME, TOOLS, render
-from lamina.mcp.visit import Visit
+from lamina.mcp.tools import ALL_TOOLS, TOOLS_BY_NAME, render_json
 from lamina.memory import Memory
 
 NAMES = ["capture", "remember", "recall", "feedback", "get", "revise", "forget", "relate", "review", "status"]
 
 
-def _nobody(visit: Visit) -> Memory:
+def _nobody(visit: ClientRequest) -> Memory:
     raise AssertionError("a list needs no memory")
 
 
@@ -30,18 +30,18 @@ def server() -> Server[Any]:
 
 
 def test_the_file_of_tools_is_what_the_tools_say() -> None:
-    assert TOOLS_FILE.read_text(encoding="utf-8") == render(), (
+    assert TOOLS_FILE.read_text(encoding="utf-8") == render_json(), (
         "write it anew: python -m lamina.mcp.tools > src/lamina/mcp/tools.json"
     )
 
 
 def test_there_are_ten_tools() -> None:
-    assert [tool.name for tool in tools()] == NAMES
+    assert [tool.name for tool in load_tools()] == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_tool_says_what_it_does_when_to_call_it_and_what_comes_back(name: str) -> None:
-    tool = BY_NAME[name].listed
+    tool = TOOLS_BY_NAME[name].listing
     told = tool.description or ""
     assert "Call it" in told
     assert "Returns:" in told
@@ -50,7 +50,7 @@ def test_a_tool_says_what_it_does_when_to_call_it_and_what_comes_back(name: str)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_tool_is_annotated(name: str) -> None:
-    tool = BY_NAME[name].listed
+    tool = TOOLS_BY_NAME[name].listing
     hints = tool.annotations
     assert hints is not None
     assert hints.title == tool.title
@@ -62,7 +62,7 @@ def test_a_tool_is_annotated(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_parameter_is_described_and_bounded(name: str) -> None:
-    schema = BY_NAME[name].listed.input_schema
+    schema = TOOLS_BY_NAME[name].listing.input_schema
     assert schema["type"] == "object"
     assert schema["additionalProperties"] is False
     for path, each in _properties(schema):
@@ -71,15 +71,15 @@ def test_every_parameter_is_described_and_bounded(name: str) -> None:
 
 
 def test_the_bounds_are_those_the_engine_has() -> None:
-    question, k = (BY_NAME["recall"].listed.input_schema["properties"][each] for each in ("question", "k"))
+    question, k = (TOOLS_BY_NAME["recall"].listing.input_schema["properties"][each] for each in ("question", "k"))
     assert question["maxLength"] == 4096
     assert (k["minimum"], k["maximum"]) == (1, 100)
-    assert BY_NAME["remember"].listed.input_schema["properties"]["content"]["maxLength"] == 65536
+    assert TOOLS_BY_NAME["remember"].listing.input_schema["properties"]["content"]["maxLength"] == 65536
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_schemas_stand_alone(name: str) -> None:
-    tool = BY_NAME[name].listed
+    tool = TOOLS_BY_NAME[name].listing
     assert "$ref" not in str(tool.input_schema)
     assert tool.output_schema is not None
     assert tool.output_schema["type"] == "object"
@@ -142,8 +142,8 @@ def test_the_list_of_tools_tells_how_long_it_may_be_kept(server: Server[Any]) ->
 
 
 def test_every_tool_has_its_arguments_and_its_answer() -> None:
-    assert len({tool.takes for tool in TOOLS}) == len(TOOLS)
-    assert all(tool.takes.__doc__ and tool.answers.__doc__ for tool in TOOLS)
+    assert len({tool.arguments_type for tool in ALL_TOOLS}) == len(ALL_TOOLS)
+    assert all(tool.arguments_type.__doc__ and tool.result_type.__doc__ for tool in ALL_TOOLS)
 
 
 def test_the_page_names_everything_there_is() -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from mcp_agent import Agent, text_of, visit
 
-from lamina.mcp.listing import PROMPTS, RESOURCES
+from lamina.mcp.catalogue import PROMPTS, RESOURCES
 from lamina.mcp.server import make_server
-from lamina.mcp.tools import BY_NAME
+from lamina.mcp.tools import TOOLS_BY_NAME
 from lamina.memory import Memory
 
 CANARY = "zirconium"
@@ -54,11 +54,11 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def test_every_tool_has_a_row() -> None:
-    assert set(_calls("", "")) == set(BY_NAME)
+    assert set(_calls("", "")) == set(TOOLS_BY_NAME)
 
 
 def test_nothing_of_another_scope_is_told(memory: Memory) -> None:
-    theirs = memory.seat(THEIRS)
+    theirs = memory.for_caller(THEIRS)
     atom = theirs.remember(f"The canary is made of {CANARY}.", subject="canary", attribute="metal", key="theirs").atom
     theirs.remember(f"Their {CANARY} waits.", origin="web", source_id="web")
     theirs.capture(f"They said {CANARY}.", session_id="s1")
@@ -79,12 +79,12 @@ def test_nothing_of_another_scope_is_told(memory: Memory) -> None:
             pages.append(getattr(message.content, "text", ""))
         assert not [page for page in pages if CANARY in page]
 
-    visit(make_server(lambda visit: memory.seat(MINE)), work)
+    visit(make_server(lambda visit: memory.for_caller(MINE)), work)
     assert theirs.get(atom.id) == atom
 
 
 def test_an_id_of_another_scope_is_answered_as_one_that_is_nowhere(memory: Memory) -> None:
-    theirs = memory.seat(THEIRS)
+    theirs = memory.for_caller(THEIRS)
     atom, found = theirs.remember("The canary is yellow.").atom, theirs.recall("canary")
 
     async def work(agent: Agent) -> None:
@@ -95,7 +95,7 @@ def test_an_id_of_another_scope_is_answered_as_one_that_is_nowhere(memory: Memor
                 likewise = text_of(await agent.client.call_tool(name, other))
                 assert _named(told, atom.id, found.id) == _named(likewise, NOWHERE, "0" * len(found.id)), name
 
-    visit(make_server(lambda visit: memory.seat(MINE)), work)
+    visit(make_server(lambda visit: memory.for_caller(MINE)), work)
 
 
 def _named(told: str, id: str, recall_id: str) -> str:

@@ -51,12 +51,12 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from lamina.mcp import loading, stdio
-from lamina.mcp.opening import Opening, Wanted
-from lamina.mcp.visit import Visit
+from lamina.mcp.lazy_vault import Opening, Wanted
+from lamina.mcp.client_request import Visit
 
 def verbs():
     loading.load()
-    from lamina.mcp.told import shown
+    from lamina.mcp.result_text import shown
     from lamina.mcp.tools import BY_NAME
     return len(BY_NAME)
 

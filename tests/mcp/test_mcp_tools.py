@@ -30,13 +30,13 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 @pytest.fixture
 def server(memory: Memory) -> Server[Any]:
     """A server whose visitors speak as agents."""
-    return make_server(lambda visit: memory.seat(actor=visit.client, ceiling="agent"))
+    return make_server(lambda visit: memory.for_caller(actor=visit.client_name, ceiling="agent"))
 
 
 @pytest.fixture
 def clerk(memory: Memory) -> Server[Any]:
     """A server that speaks for a person."""
-    return make_server(lambda visit: memory.seat())
+    return make_server(lambda visit: memory.for_caller())
 
 
 def test_what_is_remembered_is_recalled(server: Server[Any], era: str) -> None:

@@ -14,9 +14,9 @@ from mcp_agent import ERAS, Agent, visit
 
 from lamina import errors
 from lamina.errors import LaminaError
+from lamina.mcp.client_request import ClientRequest
+from lamina.mcp.error_text import UNEXPECTED_ERROR, describe_error
 from lamina.mcp.server import make_server
-from lamina.mcp.trouble import UNKNOWN, trouble
-from lamina.mcp.visit import Visit
 from lamina.memory import Memory
 from lamina.models.errors import ModelError
 
@@ -45,12 +45,12 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
 
 @pytest.fixture(scope="module")
 def server(memory: Memory) -> Server[Any]:
-    return make_server(lambda visit: memory.seat(ceiling="agent"))
+    return make_server(lambda visit: memory.for_caller(ceiling="agent"))
 
 
 @pytest.mark.parametrize("error", TROUBLES, ids=lambda error: type(error).__name__)
 def test_every_error_says_what_to_do_next(error: LaminaError) -> None:
-    told = trouble(error)
+    told = describe_error(error)
     assert told.startswith(type(error).__name__)
     assert len(told.partition(": ")[2].split(". ")) >= 2
     assert "SECRET" not in told
@@ -114,11 +114,11 @@ def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(server: Server[Any
 
 @pytest.mark.parametrize("era", ERAS)
 def test_what_nobody_foresaw_is_told_without_its_words(era: str, caplog: pytest.LogCaptureFixture) -> None:
-    def broken(visit: Visit) -> Memory:
+    def broken(visit: ClientRequest) -> Memory:
         raise RuntimeError("SECRET")
 
     async def work(agent: Agent) -> None:
-        assert await agent.fails("status") == UNKNOWN
+        assert await agent.fails("status") == UNEXPECTED_ERROR
 
     visit(make_server(broken), work, era)
     assert "tool status failed" in caplog.text

@@ -16,7 +16,7 @@ import mcp.types as types
 import pytest
 from mcp.types import jsonrpc_message_adapter
 
-from lamina.mcp.wire import complaint_about
+from lamina.mcp.host_connection import error_for_line
 from lamina.memory import Memory
 
 HELLO: list[Mapping[str, Any]] = [
@@ -81,7 +81,7 @@ def _process(vault: Path, stdout: int = subprocess.PIPE) -> Iterator[subprocess.
     ],
 )
 def test_what_cannot_be_read_is_complained_about_to_whom_it_is_from(line: str, id: object, code: int) -> None:
-    complaint = complaint_about(_fault(line))
+    complaint = error_for_line(_fault(line))
     assert complaint is not None
     assert (complaint.id, complaint.error.code) == (id, code)
     assert "nothing was done" in complaint.error.message
@@ -91,7 +91,7 @@ def test_what_cannot_be_read_is_complained_about_to_whom_it_is_from(line: str, i
     "line", ["", "  \n", '{"jsonrpc": "1.0", "method": "notifications/initialized"}', '{"jsonrpc": "1.0", "result": 1}']
 )
 def test_where_nobody_waits_for_an_answer_there_is_none(line: str) -> None:
-    assert complaint_about(_fault(line)) is None
+    assert error_for_line(_fault(line)) is None
 
 
 def _fault(line: str) -> Exception:

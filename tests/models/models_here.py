@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lamina.models.files import ALL_FILES, ModelStore, models_folder
+from lamina.models.model_files import ALL_FILES, ModelStore, models_folder
 
 STORE = ModelStore(models_folder(os.environ, Path.home(), sys.platform))
 needs_minilm = pytest.mark.skipif(

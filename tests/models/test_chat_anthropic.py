@@ -9,15 +9,15 @@ import pytest
 from pydantic import BaseModel, Field
 
 from lamina.models.anthropic_chat import AnthropicChat
-from lamina.models.chat import Chat, Message, Role, system, user
-from lamina.models.choose_chat import choose_chat
+from lamina.models.chat import Chat, Message, Role, system_message, user_message
+from lamina.models.chat_choice import choose_chat
 from lamina.models.errors import ModelError, ModelUnreachable
-from lamina.models.patience import FAILURES, PAUSES
+from lamina.models.retry import MAX_FAILURES, RETRY_DELAYS
 from llm_server import FakeServer, Scripted, error, message, scripted
 
 pytest.importorskip("anthropic", reason="this wire needs pip install 'lamina[anthropic]'")
 
-ASKED = [system("rules"), user("where?"), Message(Role.ASSISTANT, "hm"), user("well? \ud800")]
+ASKED = [system_message("rules"), user_message("where?"), Message(Role.ASSISTANT, "hm"), user_message("well? \ud800")]
 LISBON = {"city": "Lisbon"}
 
 
@@ -86,12 +86,12 @@ def test_a_busy_server_is_asked_again_and_then_left_alone() -> None:
     with talking(error(529, "overloaded"), message(LISBON)) as (server, chat):
         assert chat.ask(ASKED, Place).value.city == "Lisbon"
         server.script = [error(529, "overloaded")]
-        for _ in range(FAILURES):
+        for _ in range(MAX_FAILURES):
             with pytest.raises(ModelUnreachable, match="529"):
                 chat.ask(ASKED, Place)
         with pytest.raises(ModelUnreachable, match="called again in"):
             chat.ask(ASKED, Place)
-    assert tuple(server.slept) == (PAUSES[0], *PAUSES * FAILURES)
+    assert tuple(server.slept) == (RETRY_DELAYS[0], *RETRY_DELAYS * MAX_FAILURES)
 
 
 @pytest.mark.parametrize("body", ["<html>", "{}", '{"content": [3]}'])

@@ -13,11 +13,11 @@ from pydantic import BaseModel, Field
 
 from lamina.clock import FixedClock
 from lamina.errors import StoreError
-from lamina.models.budget import Budget, Limits, Prices
-from lamina.models.chat import user
+from lamina.models.chat import user_message
+from lamina.models.chat_budget import ChatBudget, DailyLimits, TokenPrices
 from lamina.models.errors import BudgetSpent, ModelError
 from lamina.store.sqlite.usage import SqliteUsage
-from lamina.store.usage import Used
+from lamina.store.usage import ModelUsage
 from llm_server import completion, scripted
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -37,21 +37,21 @@ def usage(tmp_path: Path) -> Iterator[SqliteUsage]:
 
 def test_calls_beyond_the_limit_are_not_made(usage: SqliteUsage) -> None:
     pytest.importorskip("openai", reason="chat needs pip install 'lamina[llm]'")
-    budget = Budget(usage, FixedClock(NOON), Limits(calls=2))
+    budget = ChatBudget(usage, FixedClock(NOON), DailyLimits(calls=2))
     with scripted(completion({"word": "yes"})) as server:
         chat = server.chat(meter=budget)
         for _ in range(2):
-            chat.ask([user("?")], Word)
+            chat.ask([user_message("?")], Word)
         with pytest.raises(BudgetSpent, match=r"2026-11-16 \(UTC\) is spent: 2 calls \(chat_calls_per_day\)"):
-            chat.ask([user("?")], Word)
+            chat.ask([user_message("?")], Word)
         chat.close()
     assert len(server.asked) == 2
-    assert usage.of(DAY) == Used(2, 22, 10)
+    assert usage.day_total(DAY) == ModelUsage(2, 22, 10)
 
 
 def test_a_new_day_is_a_new_budget(usage: SqliteUsage) -> None:
     clock = FixedClock(NOON)
-    budget = Budget(usage, clock, Limits(calls=1))
+    budget = ChatBudget(usage, clock, DailyLimits(calls=1))
     budget.begin("m")
     with pytest.raises(BudgetSpent):
         budget.begin("m")
@@ -61,48 +61,48 @@ def test_a_new_day_is_a_new_budget(usage: SqliteUsage) -> None:
 
 
 def test_tokens_and_money_have_limits_too(usage: SqliteUsage) -> None:
-    prices = Prices(tokens_in=2.0, tokens_out=10.0)
-    budget = Budget(usage, FixedClock(NOON), Limits(tokens=1000), prices)
+    prices = TokenPrices(tokens_in=2.0, tokens_out=10.0)
+    budget = ChatBudget(usage, FixedClock(NOON), DailyLimits(tokens=1000), prices)
     budget.begin("m")
-    budget.spent("m", 900, 50)
+    budget.record_usage("m", 900, 50)
     budget.begin("m")
-    budget.spent("m", 0, 50)
+    budget.record_usage("m", 0, 50)
     with pytest.raises(BudgetSpent, match="1000 of 1000 tokens"):
         budget.begin("m")
-    assert usage.of(DAY).money == pytest.approx((900 * 2 + 100 * 10) / 1e6)
+    assert usage.day_total(DAY).money == pytest.approx((900 * 2 + 100 * 10) / 1e6)
     with pytest.raises(BudgetSpent, match=r"0\.00 of 0\.00 \(chat_money_per_day\)"):
-        Budget(usage, FixedClock(NOON), Limits(money=0.0028), prices).begin("m")
-    assert usage.of(DAY).calls == 2
+        ChatBudget(usage, FixedClock(NOON), DailyLimits(money=0.0028), prices).begin("m")
+    assert usage.day_total(DAY).calls == 2
 
 
 def test_all_models_share_a_budget(usage: SqliteUsage) -> None:
-    budget = Budget(usage, FixedClock(NOON), Limits(calls=1))
+    budget = ChatBudget(usage, FixedClock(NOON), DailyLimits(calls=1))
     budget.begin("one")
     with pytest.raises(BudgetSpent):
         budget.begin("other")
 
 
 def test_without_limits_usage_is_still_counted(usage: SqliteUsage) -> None:
-    budget = Budget(usage, FixedClock(NOON))
+    budget = ChatBudget(usage, FixedClock(NOON))
     for _ in range(5):
         budget.begin("m")
-        budget.spent("m", 10, 1)
-    assert usage.of(DAY) == Used(5, 50, 5)
+        budget.record_usage("m", 10, 1)
+    assert usage.day_total(DAY) == ModelUsage(5, 50, 5)
 
 
 def test_what_cannot_be_counted_is_not_asked() -> None:
     class Broken:
-        def add(self, day: date, model: str, used: Used) -> Used:
+        def add(self, day: date, model: str, used: ModelUsage) -> ModelUsage:
             raise StoreError("the disk is full")
 
-        def of(self, day: date) -> Used:
+        def of(self, day: date) -> ModelUsage:
             raise StoreError("the disk is full")
 
         def days(self) -> list[object]:
             return []
 
     with pytest.raises(ModelError, match="the disk is full"):
-        Budget(Broken(), FixedClock(NOON)).begin("m")  # type: ignore[arg-type]
+        ChatBudget(Broken(), FixedClock(NOON)).begin("m")  # type: ignore[arg-type]
 
 
 _SPEND = """
@@ -110,7 +110,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from lamina.clock import FixedClock
-from lamina.models.budget import Budget, Limits
+from lamina.models.chat_budget import Budget, Limits
 from lamina.models.errors import BudgetSpent
 from lamina.store.sqlite.usage import SqliteUsage
 budget = Budget(SqliteUsage(Path(sys.argv[1])), FixedClock(datetime(2026, 11, 16, 12, tzinfo=UTC)), Limits(calls=150))
@@ -134,5 +134,5 @@ def test_processes_never_make_more_calls_together_than_allowed(tmp_path: Path) -
     made = [int(each.communicate()[0]) for each in running]
     usage = SqliteUsage(db)
     assert sum(made) == 150
-    assert usage.of(DAY) == Used(150, 450, 300)
+    assert usage.day_total(DAY) == ModelUsage(150, 450, 300)
     usage.close()

@@ -12,10 +12,10 @@ from lamina import Memory, Settings
 from lamina.cli.models import app
 from lamina.errors import InvalidInput
 from lamina.models.anthropic_chat import AnthropicChat
-from lamina.models.chat import user
-from lamina.models.chat_address import SERVICES, cleaned_address, other_address, shown_address
-from lamina.models.chat_check import why_unreachable
-from lamina.models.choose_chat import choose_chat
+from lamina.models.chat import user_message
+from lamina.models.chat_address import SERVICES, add_version, clean_address, redact_address
+from lamina.models.chat_check import find_server_problem
+from lamina.models.chat_choice import choose_chat
 from lamina.models.errors import ModelError
 from lamina.models.openai_chat import OpenAIChat
 from llm_server import FakeServer, Json, Scripted, Smol, completion, error, needs_a_model, scripted
@@ -33,7 +33,7 @@ class Place(BaseModel):
 
 def ask(chat: OpenAIChat) -> str:
     try:
-        return chat.ask([user("I moved to Lisbon.")], Place).value.city
+        return chat.ask([user_message("I moved to Lisbon.")], Place).value.city
     finally:
         chat.close()
 
@@ -74,8 +74,8 @@ def test_unknown_names_are_refused_with_the_known_ones() -> None:
     ],
 )
 def test_addresses_are_cleaned_and_mended(given: str, cleaned: str, other: str | None) -> None:
-    assert cleaned_address(given) == cleaned
-    assert other_address(cleaned) == other
+    assert clean_address(given) == cleaned
+    assert add_version(cleaned) == other
 
 
 @pytest.mark.parametrize(
@@ -84,11 +84,11 @@ def test_addresses_are_cleaned_and_mended(given: str, cleaned: str, other: str |
 )
 def test_what_is_no_address_is_refused_with_one_that_is(given: str, suggested: str) -> None:
     with pytest.raises(InvalidInput, match=f"write one such as {suggested}"):
-        cleaned_address(given)
+        clean_address(given)
 
 
 def test_an_address_is_shown_without_its_secrets() -> None:
-    assert shown_address("https://me:pass@h:1/v1?key=s") == "https://h:1/v1"
+    assert redact_address("https://me:pass@h:1/v1?key=s") == "https://h:1/v1"
 
 
 def test_anthropic_takes_an_address_with_or_without_its_version() -> None:
@@ -130,7 +130,7 @@ def run(*words: str) -> Ran:
 @pytest.fixture
 def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     monkeypatch.setenv("LAMINA_VAULT", str(tmp_path / "vault"))
-    monkeypatch.setattr("lamina.models.patience.PAUSES", ())
+    monkeypatch.setattr("lamina.models.retry.RETRY_DELAYS", ())
     return monkeypatch
 
 
@@ -200,7 +200,7 @@ def test_the_test_command_works_with_a_real_server(configured: pytest.MonkeyPatc
         data = run("test", "--json").data
         assert (data["works"], data["takes_schema"]) == (True, True)
         assert data["seconds"] > 0
-        assert why_unreachable(server.address, None, "any") is None
+        assert find_server_problem(server.address, None, "any") is None
     finally:
         server.kill()
 
@@ -237,4 +237,4 @@ def test_doctor_knows_a_chat_model_that_is_misconfigured_or_does_not_answer(tmp_
 )
 def test_a_server_without_a_list_of_models_is_there_all_the_same(answer: Scripted, why: str | None) -> None:
     with scripted(answer) as server:
-        assert why_unreachable(server.address, "k", "m") == why
+        assert find_server_problem(server.address, "k", "m") == why

@@ -14,16 +14,16 @@ import pytest
 from pydantic import BaseModel, Field
 
 from lamina.errors import InvalidInput
-from lamina.models.chat import Chat, NoMeter, system, user
-from lamina.models.choose_chat import choose_chat
+from lamina.models.chat import Chat, NoUsageMeter, system_message, user_message
+from lamina.models.chat_choice import choose_chat
 from lamina.models.errors import ModelError, ModelMissing, ModelPaused, ModelUnreachable
 from lamina.models.openai_chat import SEED, OpenAIChat
-from lamina.models.patience import FAILURES, LONGEST_PAUSE, PAUSES, REST
+from lamina.models.retry import BREAK_SECONDS, MAX_FAILURES, MAX_RETRY_DELAY, RETRY_DELAYS
 from llm_server import FakeServer, Scripted, completion, error, scripted
 
 pytest.importorskip("openai", reason="chat needs pip install 'lamina[llm]'")
 
-ASKED = [system("rules"), user("where?")]
+ASKED = [system_message("rules"), user_message("where?")]
 LISBON: dict[str, Any] = {"city": "Lisbon"}
 
 
@@ -31,7 +31,7 @@ class Place(BaseModel):
     city: str = Field(max_length=20)
 
 
-class Meters(NoMeter):
+class Meters(NoUsageMeter):
     """Keeps what it is told."""
 
     def __init__(self) -> None:
@@ -160,7 +160,7 @@ def test_a_model_that_declines_is_not_pressed(refusing: Scripted) -> None:
 def test_a_busy_server_is_asked_again(status: int) -> None:
     with talking(error(status, "busy"), error(status, "busy"), completion(LISBON)) as (server, chat):
         assert chat.ask(ASKED, Place).value.city == "Lisbon"
-    assert tuple(server.slept) == PAUSES
+    assert tuple(server.slept) == RETRY_DELAYS
 
 
 def test_a_busy_server_may_say_how_long_it_wants() -> None:
@@ -170,11 +170,11 @@ def test_a_busy_server_may_say_how_long_it_wants() -> None:
 
 
 def test_a_server_that_wants_very_long_is_left_alone_so_long() -> None:
-    wait = int(LONGEST_PAUSE) + 100
+    wait = int(MAX_RETRY_DELAY) + 100
     with talking(error(429, "slow down", retry_after=str(wait)), completion(LISBON)) as (server, chat):
         with pytest.raises(ModelUnreachable, match="answers 429"):
             chat.ask(ASKED, Place)
-        server.now += REST + 1
+        server.now += BREAK_SECONDS + 1
         with pytest.raises(ModelUnreachable, match="called again in 89 s"):
             chat.ask(ASKED, Place)
         server.now += wait
@@ -183,24 +183,24 @@ def test_a_server_that_wants_very_long_is_left_alone_so_long() -> None:
 
 
 def test_a_server_that_fails_several_times_in_a_row_is_paused_and_then_called_again() -> None:
-    calls = FAILURES * (len(PAUSES) + 1)
+    calls = MAX_FAILURES * (len(RETRY_DELAYS) + 1)
     with talking(*[error(500, "out of memory")] * calls, completion(LISBON)) as (server, chat):
-        for _ in range(FAILURES):
+        for _ in range(MAX_FAILURES):
             with pytest.raises(ModelUnreachable, match=r"500: .*out of memory"):
                 chat.ask(ASKED, Place)
         for _ in range(100):
             with pytest.raises(ModelPaused, match="called again in"):
                 chat.ask(ASKED, Place)
         assert len(server.asked) == calls
-        server.now += REST + 1
+        server.now += BREAK_SECONDS + 1
         assert chat.ask(ASKED, Place).value.city == "Lisbon"
 
 
 def test_a_success_between_failures_keeps_the_server_from_being_paused() -> None:
-    down = [error(500, "down")] * (len(PAUSES) + 1)
+    down = [error(500, "down")] * (len(RETRY_DELAYS) + 1)
     with talking(*down, *down, completion(LISBON), *down, *down, completion(LISBON)) as (_, chat):
         for _ in range(2):
-            for _ in range(FAILURES - 1):
+            for _ in range(MAX_FAILURES - 1):
                 with pytest.raises(ModelUnreachable, match="500"):
                     chat.ask(ASKED, Place)
             assert chat.ask(ASKED, Place).value.city == "Lisbon"
@@ -257,7 +257,7 @@ def test_a_connection_that_breaks_off_is_tried_again() -> None:
         chat = OpenAIChat("m", f"http://127.0.0.1:{port}/v1", timing=server.timing())
         with pytest.raises(ModelUnreachable, match="is it running"):
             chat.ask(ASKED, Place)
-        assert tuple(server.slept) == PAUSES
+        assert tuple(server.slept) == RETRY_DELAYS
         chat.close()
 
 
@@ -276,7 +276,7 @@ def test_every_call_is_metered_also_those_that_come_to_nothing() -> None:
 
 def test_half_a_character_can_be_sent() -> None:
     with talking(completion(LISBON)) as (_, chat):
-        assert chat.ask([user("a \ud800 b")], Place).value.city == "Lisbon"
+        assert chat.ask([user_message("a \ud800 b")], Place).value.city == "Lisbon"
 
 
 def test_threads_share_one_chat() -> None:
@@ -304,7 +304,7 @@ def test_a_setting_names_a_chat_model_or_what_is_missing(monkeypatch: pytest.Mon
         choose_chat("openai:gpt", "localhost:8080")
     with pytest.raises(InvalidInput, match="characters no key has"):
         choose_chat("openai:gpt", None, "kéy\n")
-    monkeypatch.setattr("lamina.models.courier.find_spec", lambda name: None)
+    monkeypatch.setattr("lamina.models.vendor_client.find_spec", lambda name: None)
     with pytest.raises(ModelMissing, match=r"lamina\[llm\]"):
         choose_chat("openai:gpt", None, "key")
     with pytest.raises(ModelMissing, match=r"lamina\[anthropic\]"):
@@ -313,7 +313,7 @@ def test_a_setting_names_a_chat_model_or_what_is_missing(monkeypatch: pytest.Mon
 
 def test_the_libraries_are_loaded_only_when_something_is_asked() -> None:
     script = (
-        "import sys; from lamina.models.choose_chat import choose_chat; "
+        "import sys; from lamina.models.chat_choice import choose_chat; "
         "chats = [choose_chat(f'{name}:m', None, 'key') for name in ('openai', 'anthropic')]; "
         "assert not {'openai', 'anthropic', 'httpx2'} & sys.modules.keys()"
     )

@@ -20,28 +20,28 @@ from pydantic import BaseModel, Field
 from lamina import FixedClock, Memory, Settings
 from lamina.atom.atom import Atom, Evidence
 from lamina.atom.identity import AtomId
-from lamina.capture.change.nomination import Line
-from lamina.capture.found import Finding, Said
+from lamina.capture.change.nomination import SentenceLine
+from lamina.capture.extraction import CapturedTurn, ExtractedStatement
 from lamina.capture.llm.counts import ModelCounts
 from lamina.capture.llm.extractor import LlmExtractor
 from lamina.capture.llm.nominator import ChatNominator
-from lamina.capture.llm.support import stands_in
+from lamina.capture.llm.quote_support import occurs_in
 from lamina.models.anthropic_chat import AnthropicChat
-from lamina.models.budget import Budget, Limits, Prices
-from lamina.models.chat import system, user
+from lamina.models.chat import system_message, user_message
+from lamina.models.chat_budget import ChatBudget, DailyLimits, TokenPrices
 from lamina.models.chat_reranker import ChatReranker
 from lamina.models.errors import BudgetSpent, ModelError, ModelUnreachable
 from lamina.models.openai_chat import OpenAIChat
-from lamina.models.patience import REST, Timing
-from lamina.recall.answer import NOT_KNOWN, answer
+from lamina.models.retry import BREAK_SECONDS, CallTiming
+from lamina.recall.cited_answer import NOT_KNOWN, answer_question
 from lamina.store.sqlite.usage import SqliteUsage
 from llm_server import Smol, needs_a_model
 
 pytestmark = needs_a_model
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
-ASKED = [system("Judge what is said."), user("I moved to Lisbon.")]
-SAID = Said("seg", 1, "I moved to Lisbon in April and I work for Acme.", "Ann", NOON)
+ASKED = [system_message("Judge what is said."), user_message("I moved to Lisbon.")]
+SAID = CapturedTurn("seg", 1, "I moved to Lisbon in April and I work for Acme.", "Ann", NOON)
 
 
 class Judged(BaseModel):
@@ -57,8 +57,8 @@ class Rules:
     name = "rules"
     instant = True
 
-    def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
-        return [Finding(content=turn.text, kind="fact", evidence=Evidence("seg", 1, 0, 9)) for turn in turns]
+    def extract(self, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = ()) -> list[ExtractedStatement]:
+        return [ExtractedStatement(content=turn.text, kind="fact", evidence=Evidence("seg", 1, 0, 9)) for turn in turns]
 
 
 @pytest.fixture(scope="module")
@@ -76,14 +76,14 @@ def usage(tmp_path: Path) -> Iterator[SqliteUsage]:
 
 
 def test_it_answers_in_the_shape_asked_for_the_same_each_time_and_is_counted(smol: Smol, usage: SqliteUsage) -> None:
-    budget = Budget(usage, FixedClock(NOON), Limits(calls=2), Prices(tokens_in=1.0, tokens_out=2.0))
+    budget = ChatBudget(usage, FixedClock(NOON), DailyLimits(calls=2), TokenPrices(tokens_in=1.0, tokens_out=2.0))
     with closing(smol.chat(meter=budget)) as chat:
         first, again = (chat.ask(ASKED, Judged, most_tokens=120) for _ in range(2))
         with pytest.raises(BudgetSpent):
             chat.ask(ASKED, Judged)
     assert isinstance(first.value, Judged)
     assert again.value == first.value
-    used = usage.of(NOON.date())
+    used = usage.day_total(NOON.date())
     assert (used.calls, used.tokens_in, used.tokens_out) == (
         2,
         first.tokens_in + again.tokens_in,
@@ -94,10 +94,10 @@ def test_it_answers_in_the_shape_asked_for_the_same_each_time_and_is_counted(smo
 
 
 def test_a_cut_off_answer_is_told_and_the_next_one_is_whole(smol: Smol, usage: SqliteUsage) -> None:
-    with closing(smol.chat(meter=Budget(usage, FixedClock(NOON)))) as chat:
+    with closing(smol.chat(meter=ChatBudget(usage, FixedClock(NOON)))) as chat:
         with pytest.raises(ModelError, match="cut off at 3 tokens"):
             chat.ask(ASKED, Judged, most_tokens=3)
-        assert usage.of(NOON.date()).tokens_out == 3
+        assert usage.day_total(NOON.date()).tokens_out == 3
         assert isinstance(chat.ask(ASKED, Judged, most_tokens=120).value, Judged)
 
 
@@ -167,15 +167,15 @@ def test_a_weak_model_harms_nothing(smol: Smol, tmp_path: Path) -> None:
     assert counts.calls >= 5
     assert counts.sure == 0
     said = " ".join(text for _, text in TURNS)
-    assert all(atom.value is None or stands_in(atom.value, said) for atom in together)
+    assert all(atom.value is None or occurs_in(atom.value, said) for atom in together)
 
 
 def test_an_extraction_that_is_cut_off_leaves_the_base(smol: Smol) -> None:
     with closing(smol.chat()) as chat:
-        told = LlmExtractor(chat, Rules(), most_tokens=5).extract_counted([SAID])
-    assert (told.by, list(told.findings)) == ("rules", Rules().extract([SAID]))
-    assert told.trouble is not None
-    assert "cut off at 5 tokens" in told.trouble
+        told = LlmExtractor(chat, Rules(), max_tokens=5).extract_with_counts([SAID])
+    assert (told.extractor_name, list(told.statements)) == ("rules", Rules().extract([SAID]))
+    assert told.failure is not None
+    assert "cut off at 5 tokens" in told.failure
 
 
 def test_it_reranks(smol: Smol) -> None:
@@ -194,24 +194,24 @@ def test_its_answer_is_cited_or_not_known(smol: Smol, tmp_path: Path) -> None:
         memory.remember("Ann lives in Lisbon.", subject="Ann")
         recalled = memory.recall("where does Ann live?")
         try:
-            got = answer("where does Ann live?", recalled, chat, NOON, most_tokens=120)
+            got = answer_question("where does Ann live?", recalled, chat, NOON, most_tokens=120)
         except ModelError as error:
             assert "cut off" in str(error)
             return
     shown = {hit.atom.id for hit in recalled.relevant}
     assert set(got.cited) <= shown
-    assert got.known == bool(got.cited) == (got.text != NOT_KNOWN)
+    assert got.is_known == bool(got.cited) == (got.text != NOT_KNOWN)
 
 
 def test_it_speaks_the_other_wire_too(smol: Smol, usage: SqliteUsage) -> None:
     pytest.importorskip("anthropic", reason="this wire needs pip install 'lamina[anthropic]'")
-    budget = Budget(usage, FixedClock(NOON))
+    budget = ChatBudget(usage, FixedClock(NOON))
     with (
         closing(AnthropicChat("smollm2", smol.address, meter=budget)) as chat,
         pytest.raises(ModelError, match="cut off at 4 tokens"),
     ):
         chat.ask(ASKED, Judged, most_tokens=4)
-    used = usage.of(NOON.date())
+    used = usage.day_total(NOON.date())
     assert used.tokens_in > 5
     assert used.tokens_out == 4
 
@@ -231,7 +231,7 @@ def busy(address: str) -> bool:
 def test_a_server_killed_in_the_middle_of_an_answer_leaves_the_rules_and_comes_back() -> None:
     server = Smol()
     now = [1000.0]
-    timing = Timing(60.0, sleep=lambda seconds: None, monotonic=lambda: now[0])
+    timing = CallTiming(60.0, sleep=lambda seconds: None, monotonic=lambda: now[0])
     failed: list[Exception] = []
     with closing(OpenAIChat("smollm2", f"{server.address}/v1", timing=timing)) as chat:
 
@@ -251,14 +251,14 @@ def test_a_server_killed_in_the_middle_of_an_answer_leaves_the_rules_and_comes_b
         assert isinstance(error, ModelUnreachable)
         assert "does not answer" in str(error)
 
-        told = LlmExtractor(chat, Rules()).extract_counted([SAID])
-        assert (told.by, list(told.findings)) == ("rules", Rules().extract([SAID]))
-        assert told.trouble is not None
-        assert "does not answer" in told.trouble
+        told = LlmExtractor(chat, Rules()).extract_with_counts([SAID])
+        assert (told.extractor_name, list(told.statements)) == ("rules", Rules().extract([SAID]))
+        assert told.failure is not None
+        assert "does not answer" in told.failure
 
         again = Smol(server.port)
         try:
-            now[0] += REST + 1
+            now[0] += BREAK_SECONDS + 1
             assert isinstance(chat.ask(ASKED, Judged, most_tokens=120).value, Judged)
         finally:
             again.kill()
@@ -266,15 +266,17 @@ def test_a_server_killed_in_the_middle_of_an_answer_leaves_the_rules_and_comes_b
 
 def test_what_it_names_as_changed_stands_in_the_lines_it_was_shown(smol: Smol) -> None:
     earlier = [
-        Line(Evidence("a", n, 0, 9), text, "Ann", NOON)
+        SentenceLine(Evidence("a", n, 0, 9), text, "Ann", NOON)
         for n, text in enumerate(("My evenings belong to the chess club.", "Our cat is called Pim."), 1)
     ]
-    new = [Line(Evidence("b", 1, 0, 9), "The judo mat has all my evenings.", "Ann", NOON)]
+    new = [SentenceLine(Evidence("b", 1, 0, 9), "The judo mat has all my evenings.", "Ann", NOON)]
     with closing(smol.chat()) as chat:
         named = ChatNominator(chat).nominate(earlier, new)
-    said = {each.place: each.text for each in (*earlier, *new)}
+    said = {each.evidence: each.text for each in (*earlier, *new)}
     assert (named.pairs, named.calls) == (2, 1)
     assert all(
-        stands_in(change.was, said[change.old]) and stands_in(change.now, said[change.new]) for change in named.changes
+        occurs_in(change.old_value, said[change.old_evidence])
+        and occurs_in(change.new_value, said[change.new_evidence])
+        for change in named.changes
     )
     assert not any(change.is_sure for change in named.changes)

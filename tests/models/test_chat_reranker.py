@@ -6,7 +6,7 @@ import pytest
 
 from lamina.errors import InvalidInput
 from lamina.models.chat import Chat
-from lamina.models.chat_reranker import PICKED, SHOWN, ChatReranker
+from lamina.models.chat_reranker import MAX_PASSAGES, MAX_PICKS, ChatReranker
 from lamina.models.errors import ModelError
 from lamina.models.openai_chat import OpenAIChat
 from lamina.models.reranker import Reranker, choose_reranker
@@ -50,9 +50,9 @@ def test_none_picked_is_an_answer() -> None:
 
 def test_more_than_twelve_are_shown_in_turns() -> None:
     with scripted(picking((1, 50))) as server:
-        got = scores(server, [f"tree {n}" for n in range(SHOWN + 2)])
-    assert [n for n, score in enumerate(got) if score] == [0, SHOWN]
-    assert (SHOWN, PICKED) == (12, 6)
+        got = scores(server, [f"tree {n}" for n in range(MAX_PASSAGES + 2)])
+    assert [n for n, score in enumerate(got) if score] == [0, MAX_PASSAGES]
+    assert (MAX_PASSAGES, MAX_PICKS) == (12, 6)
 
 
 def test_passages_can_neither_close_their_fence_nor_pass_for_another() -> None:
@@ -67,7 +67,7 @@ def test_passages_can_neither_close_their_fence_nor_pass_for_another() -> None:
 
 
 def test_too_many_picks_are_something_else() -> None:
-    with scripted(picking(*[(1, 1)] * (PICKED + 1))) as server, pytest.raises(ModelError, match="requested format"):
+    with scripted(picking(*[(1, 1)] * (MAX_PICKS + 1))) as server, pytest.raises(ModelError, match="requested format"):
         scores(server, ["a rose"])
 
 

@@ -14,14 +14,14 @@ from pydantic import BaseModel, Field
 
 import lamina
 from lamina.capture.llm.prompts import ModelStatements, PairAnswers
-from lamina.dream.doubts import Doubts
-from lamina.dream.in_short import Condensed, ShortCard
-from lamina.dream.insight import Insight
-from lamina.dream.summary import Summary
-from lamina.models.chat import system, user
+from lamina.dream.cluster_summary import Summary
+from lamina.dream.contradiction_check import Doubts
+from lamina.dream.insight_text import Insight
+from lamina.dream.page_summary import Condensed, ShortCard
+from lamina.models.chat import system_message, user_message
 from lamina.models.chat_reranker import Picks
-from lamina.models.chat_schema import parsed, told_in_words, unbounded, wire_schema, without_bounds
-from lamina.recall.answer import AnswerGiven
+from lamina.models.chat_schema import append_schema, build_wire_schema, describe_bounds, find_unbounded, parse_reply
+from lamina.recall.cited_answer import AnswerGiven
 
 ASKED_FOR: tuple[type[BaseModel], ...] = (
     AnswerGiven,
@@ -51,7 +51,7 @@ class Shape(BaseModel):
 
 @pytest.mark.parametrize("shape", ASKED_FOR)
 def test_every_shape_a_model_is_asked_for_has_an_end(shape: type[BaseModel]) -> None:
-    assert unbounded(wire_schema(shape)) == []
+    assert find_unbounded(build_wire_schema(shape)) == []
 
 
 def test_no_shape_is_forgotten_here() -> None:
@@ -73,12 +73,12 @@ class NoEnd(BaseModel):
 
 
 def test_what_has_no_end_is_found() -> None:
-    assert unbounded(wire_schema(NoEnd)) == ["$.words", "$.words[]", "$.n", "$.text", "$.either"]
-    assert unbounded({"type": "object", "properties": {}}) == ["$"]
+    assert find_unbounded(build_wire_schema(NoEnd)) == ["$.words", "$.words[]", "$.n", "$.text", "$.either"]
+    assert find_unbounded({"type": "object", "properties": {}}) == ["$"]
 
 
 def test_a_schema_is_strict_and_stands_alone() -> None:
-    schema = wire_schema(Shape)
+    schema = build_wire_schema(Shape)
     assert schema["required"] == ["word", "inners", "names", "n"]
     assert schema["additionalProperties"] is schema["properties"]["inners"]["items"]["additionalProperties"] is False
     text = json.dumps(schema)
@@ -86,13 +86,13 @@ def test_a_schema_is_strict_and_stands_alone() -> None:
 
 
 def test_bounds_can_be_told_in_words() -> None:
-    schema = without_bounds(wire_schema(Shape))
+    schema = describe_bounds(build_wire_schema(Shape))
     text = json.dumps(schema)
     assert not any(word in text for word in ("maxLength", "maxItems", "maximum", "minimum"))
     assert schema["properties"]["names"]["description"] == "at most 2 items"
     assert schema["properties"]["names"]["items"]["description"] == "at most 5 characters"
     assert schema["properties"]["n"]["description"] == "not below 0, not above 9"
-    assert schema["required"] == wire_schema(Shape)["required"]
+    assert schema["required"] == build_wire_schema(Shape)["required"]
 
 
 GOOD = '{"name": "Ann"}'
@@ -110,23 +110,23 @@ GOOD = '{"name": "Ann"}'
     ],
 )
 def test_a_wrapped_value_is_found(text: str) -> None:
-    assert parsed(text, Inner) == Inner(name="Ann")
+    assert parse_reply(text, Inner) == Inner(name="Ann")
 
 
 @pytest.mark.parametrize(
     "text", ["", "Ann", "{}", '{"name": 3}', '{"name": "far too long for it"}', '{"name": "An', "[" * 100_000, "null"]
 )
 def test_what_is_no_value_of_the_shape_is_none(text: str) -> None:
-    assert parsed(text, Inner) is None
+    assert parse_reply(text, Inner) is None
 
 
 @given(st.text(max_size=300) | st.text(alphabet='{}[]"`\\:,a \n', max_size=80))
 def test_no_text_breaks_reading(text: str) -> None:
-    assert parsed(text, Inner) is None or isinstance(parsed(text, Inner), Inner)
+    assert parse_reply(text, Inner) is None or isinstance(parse_reply(text, Inner), Inner)
 
 
 def test_in_words_the_schema_stands_at_the_end_of_what_is_asked() -> None:
-    told = told_in_words([system("rules"), user("question")], Inner)
+    told = append_schema([system_message("rules"), user_message("question")], Inner)
     assert [message.role for message in told] == ["system", "user"]
     assert told[1].content.startswith("question\n\nAnswer with one JSON object")
     assert '"maxLength":9' in told[1].content

@@ -15,22 +15,22 @@ import numpy as np
 import pytest
 
 from lamina.clock import Clock, FixedClock, SystemClock
-from lamina.models.embedder import Embedder, Encoded, Model, Piece, Probe, TokenStates
-from lamina.models.encode import (
-    LEASE_SECONDS,
-    PART_CHUNKS,
-    WHOLE_CHUNKS,
-    Background,
-    encode_all,
-    encode_each,
-    encode_some,
-)
+from lamina.models.embedder import Embedder, EmbeddingModel, EncodedQuestion, EncodedText, TextToEncode, TokenStates
 from lamina.models.errors import ModelError, ModelUnreachable
-from lamina.models.light import WordLlama, light_files
+from lamina.models.light_embedder import WordLlama, find_light_files
+from lamina.models.passage_encoding import (
+    LEASE_SECONDS,
+    MAX_CHUNKS,
+    MAX_PART_CHUNKS,
+    EncodingWorker,
+    encode_all,
+    encode_up_to,
+    encode_with_all,
+)
 from lamina.store.sqlite import SqliteStore
-from lamina.testing import LOCAL, NOON, Hand
-from lamina.testing.encodings import segment
-from lamina.testing.nearness import WIDTH, states_of, vectors_of
+from lamina.testing import LOCAL, NOON, StoreHarness
+from lamina.testing.stored_encodings import commit_segment
+from lamina.testing.vector_reference import WIDTH, make_states, make_vectors
 
 PROCESSES = multiprocessing.get_context("spawn")
 LONG = 60.0
@@ -42,19 +42,19 @@ class Dice:
 
     def __init__(
         self,
-        shown: Callable[[Sequence[Piece]], None] = lambda pieces: None,
+        shown: Callable[[Sequence[TextToEncode]], None] = lambda pieces: None,
         model: str = "dice",
         states: TokenStates = TokenStates.NONE,
     ) -> None:
         self._shown = shown
-        self.model = Model(model, WIDTH, states)
+        self.model = EmbeddingModel(model, WIDTH, states)
 
-    def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
+    def encode_passages(self, pieces: Sequence[TextToEncode]) -> list[EncodedText]:
         self._shown(pieces)
-        return [Encoded(vectors_of(piece.text), states_of(piece.text).data) for piece in pieces]
+        return [EncodedText(make_vectors(piece.text), make_states(piece.text).data) for piece in pieces]
 
-    def question(self, text: str) -> Probe:
-        return Probe(vectors_of(text)[0], np.empty((0, 0), dtype=np.float32), ())
+    def encode_question(self, text: str) -> EncodedQuestion:
+        return EncodedQuestion(make_vectors(text)[0], np.empty((0, 0), dtype=np.float32), ())
 
 
 @contextmanager
@@ -70,8 +70,8 @@ def filled(folder: Path, count: int) -> set[str]:
     """A store with so many facts; returns their texts."""
     texts = {f"fact number {n}" for n in range(count)}
     with opened(folder, FixedClock(NOON)) as store:
-        hand = Hand(store, FixedClock(NOON))
-        hand.put(*[hand.atom(text) for text in sorted(texts)])
+        hand = StoreHarness(store, FixedClock(NOON))
+        hand.commit(*[hand.new_atom(text) for text in sorted(texts)])
     return texts
 
 
@@ -82,15 +82,15 @@ def never() -> bool:
 # Here
 
 
-@pytest.mark.skipif(not light_files(), reason="the package wordllama is not installed")
+@pytest.mark.skipif(not find_light_files(), reason="the package wordllama is not installed")
 def test_what_is_missing_is_encoded_by_a_real_model_and_nothing_twice(tmp_path: Path) -> None:
     filled(tmp_path, 70)
     told: list[tuple[str, int, int]] = []
     embedder = WordLlama()
     with opened(tmp_path) as store:
-        assert encode_some(store, embedder, 10) == 10
+        assert encode_up_to(store, embedder, 10) == 10
         assert encode_all(store, embedder, never, lambda *progress: told.append(progress)) == 60
-        assert encode_all(store, embedder, never) == encode_some(store, embedder, 10) == 0
+        assert encode_all(store, embedder, never) == encode_up_to(store, embedder, 10) == 0
         assert store.encodings.coverage(embedder.model.id, [LOCAL]) == (70, 70)
         (job,) = store.jobs.list()
         assert (job.holder, job.done, job.total, job.error) == ("", 60, 60, "")
@@ -102,11 +102,11 @@ def test_what_is_missing_is_encoded_by_a_real_model_and_nothing_twice(tmp_path: 
 def test_of_a_machine_s_answer_less_is_read(tmp_path: Path) -> None:
     shown: dict[str, int] = {}
     with opened(tmp_path, FixedClock(NOON)) as store:
-        hand = Hand(store, FixedClock(NOON))
-        segment(hand, "an answer", speaker="assistant")
-        segment(hand, "a question", speaker="Ann", session="t")
+        hand = StoreHarness(store, FixedClock(NOON))
+        commit_segment(hand, "an answer", speaker="assistant")
+        commit_segment(hand, "a question", speaker="Ann", session="t")
         encode_all(store, Dice(lambda pieces: shown.update({piece.text: piece.chunks for piece in pieces})), never)
-    assert shown == {"an answer": PART_CHUNKS, "a question": WHOLE_CHUNKS}
+    assert shown == {"an answer": MAX_PART_CHUNKS, "a question": MAX_CHUNKS}
 
 
 def test_who_is_told_to_stop_does_and_leaves_the_lease_to_others(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_failure_is_told_by_the_job_and_gives_the_lease_back(tmp_path: Path) -
     filled(tmp_path, 50)
     seen: list[int] = []
 
-    def fail(pieces: Sequence[Piece]) -> None:
+    def fail(pieces: Sequence[TextToEncode]) -> None:
         if seen:
             raise ModelUnreachable("nobody answers")
         seen.append(len(pieces))
@@ -144,9 +144,9 @@ def test_who_lost_the_lease_stops_after_the_batch_at_hand(tmp_path: Path) -> Non
     clock = FixedClock(NOON)
     with opened(tmp_path, clock) as store, opened(tmp_path, clock) as other:
 
-        def lose(pieces: Sequence[Piece]) -> None:
+        def lose(pieces: Sequence[TextToEncode]) -> None:
             clock.at += timedelta(seconds=LEASE_SECONDS)
-            assert other.jobs.take("encode dice", "somebody", LEASE_SECONDS)
+            assert other.jobs.acquire("encode dice", "somebody", LEASE_SECONDS)
 
         done = encode_all(store, Dice(lose), never)
         assert 0 < done < 50
@@ -158,7 +158,7 @@ def test_who_lost_the_lease_stops_after_the_batch_at_hand(tmp_path: Path) -> Non
 
 
 def _encode_and_tell(folder: Path, told: Path, ready: object, go: object) -> None:
-    def shown(pieces: Sequence[Piece]) -> None:
+    def shown(pieces: Sequence[TextToEncode]) -> None:
         with told.open("a", encoding="utf-8") as file:
             file.writelines(f"{piece.text}\n" for piece in pieces)
 
@@ -186,12 +186,12 @@ def test_of_two_processes_one_encodes_and_nothing_is_encoded_twice(tmp_path: Pat
     shown = [line for each in told if each.exists() for line in each.read_text(encoding="utf-8").splitlines()]
     assert sorted(shown) == sorted(texts)
     with opened(vault) as store:
-        assert store.encodings.how_many_missing("dice") == 0
-        assert store.encodings.models() == {"dice": len(texts)}
+        assert store.encodings.count_missing("dice") == 0
+        assert store.encodings.count_by_model() == {"dice": len(texts)}
 
 
 def _encode_until_killed(folder: Path, holds: object) -> None:
-    def hang(pieces: Sequence[Piece]) -> None:
+    def hang(pieces: Sequence[TextToEncode]) -> None:
         holds.set()  # type: ignore[attr-defined]
         threading.Event().wait()
 
@@ -223,8 +223,8 @@ def test_a_killed_worker_blocks_nobody_longer_than_its_lease(tmp_path: Path) -> 
 
 
 @contextmanager
-def background(store: SqliteStore, embedder: Embedder) -> Iterator[Background]:
-    thread = Background(store, lambda: [embedder])
+def background(store: SqliteStore, embedder: Embedder) -> Iterator[EncodingWorker]:
+    thread = EncodingWorker(store, lambda: [embedder])
     try:
         yield thread
     finally:
@@ -236,7 +236,7 @@ def test_a_thread_encodes_what_it_is_told_of_and_ends_when_it_is_stopped(tmp_pat
     shown: set[str] = set()
     done = threading.Semaphore(0)
 
-    def show(pieces: Sequence[Piece]) -> None:
+    def show(pieces: Sequence[TextToEncode]) -> None:
         shown.update(piece.text for piece in pieces)
         done.release()
 
@@ -244,24 +244,24 @@ def test_a_thread_encodes_what_it_is_told_of_and_ends_when_it_is_stopped(tmp_pat
     before = threading.active_count()
     with opened(tmp_path, clock) as store, background(store, Dice(show)) as thread:
         assert threading.active_count() == before
-        thread.soon()
+        thread.wake()
         assert done.acquire(timeout=LONG)
-        hand = Hand(store, clock)
-        hand.kept("one more")
-        thread.soon()
+        hand = StoreHarness(store, clock)
+        hand.add("one more")
+        thread.wake()
         assert done.acquire(timeout=LONG)
         assert "one more" in shown
         thread.stop()
         assert threading.active_count() == before
-        hand.kept("too late")
-        thread.soon()
+        hand.add("too late")
+        thread.wake()
         assert threading.active_count() == before
-        assert store.encodings.how_many_missing("dice") == 1
+        assert store.encodings.count_missing("dice") == 1
 
 
 def test_a_thread_that_never_started_is_stopped_at_once(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
-        Background(store, lambda: [Dice()]).stop()
+        EncodingWorker(store, lambda: [Dice()]).stop()
 
 
 def test_stopping_waits_for_the_batch_at_hand_and_not_for_the_rest(tmp_path: Path) -> None:
@@ -269,13 +269,13 @@ def test_stopping_waits_for_the_batch_at_hand_and_not_for_the_rest(tmp_path: Pat
     begun, go_on = threading.Event(), threading.Event()
     batches: list[int] = []
 
-    def hold(pieces: Sequence[Piece]) -> None:
+    def hold(pieces: Sequence[TextToEncode]) -> None:
         batches.append(len(pieces))
         begun.set()
         assert go_on.wait(LONG)
 
     with opened(tmp_path) as store, background(store, Dice(hold)) as thread:
-        thread.soon()
+        thread.wake()
         assert begun.wait(LONG)
         stopping = threading.Thread(target=thread.stop)
         stopping.start()
@@ -283,7 +283,7 @@ def test_stopping_waits_for_the_batch_at_hand_and_not_for_the_rest(tmp_path: Pat
         stopping.join(LONG)
         assert not stopping.is_alive()
         assert len(batches) == 1
-        assert store.encodings.how_many_missing("dice") == 500 - batches[0]
+        assert store.encodings.count_missing("dice") == 500 - batches[0]
         assert [job.holder for job in store.jobs.list()] == [""]
 
 
@@ -291,16 +291,16 @@ def test_a_model_that_fails_is_tried_again(tmp_path: Path, caplog: pytest.LogCap
     filled(tmp_path, 5)
     tries, done = iter(range(100)), threading.Event()
 
-    def fail_once(pieces: Sequence[Piece]) -> None:
+    def fail_once(pieces: Sequence[TextToEncode]) -> None:
         if next(tries) == 0:
             raise ModelUnreachable("nobody answers")
         done.set()
 
     with opened(tmp_path) as store, background(store, Dice(fail_once)) as thread:
-        thread.soon()
+        thread.wake()
         assert done.wait(LONG)
         thread.stop()
-        assert store.encodings.how_many_missing("dice") == 0
+        assert store.encodings.count_missing("dice") == 0
     assert "encoding failed and will be retried: ModelUnreachable" in caplog.text
 
 
@@ -308,16 +308,16 @@ def test_a_thread_that_waits_after_a_failure_still_stops_at_once(tmp_path: Path)
     filled(tmp_path, 5)
     failed = threading.Event()
 
-    def fail(pieces: Sequence[Piece]) -> None:
+    def fail(pieces: Sequence[TextToEncode]) -> None:
         failed.set()
         raise ModelUnreachable("nobody answers")
 
     with opened(tmp_path) as store:
-        thread = Background(store, lambda: [Dice(fail)])
-        thread.soon()
+        thread = EncodingWorker(store, lambda: [Dice(fail)])
+        thread.wake()
         assert failed.wait(LONG)
         thread.stop()
-        assert store.encodings.how_many_missing("dice") == 5
+        assert store.encodings.count_missing("dice") == 5
 
 
 def test_what_another_process_left_undone_is_done_when_its_lease_has_run_out(tmp_path: Path) -> None:
@@ -325,7 +325,7 @@ def test_what_another_process_left_undone_is_done_when_its_lease_has_run_out(tmp
     refused, done = threading.Event(), threading.Event()
     clock = FixedClock(NOON)
     with opened(tmp_path, clock) as store:
-        assert store.jobs.take("encode dice", "the dead", LEASE_SECONDS)
+        assert store.jobs.acquire("encode dice", "the dead", LEASE_SECONDS)
 
         def embedders() -> list[Embedder]:
             if refused.is_set():
@@ -333,11 +333,11 @@ def test_what_another_process_left_undone_is_done_when_its_lease_has_run_out(tmp
             refused.set()
             return [Dice(lambda pieces: done.set())]
 
-        thread = Background(store, embedders, look_again=0.01)
-        thread.soon()
+        thread = EncodingWorker(store, embedders, retry_seconds=0.01)
+        thread.wake()
         assert done.wait(LONG)
         thread.stop()
-        assert store.encodings.how_many_missing("dice") == 0
+        assert store.encodings.count_missing("dice") == 0
 
 
 # Another model, another packing
@@ -358,16 +358,16 @@ def test_a_thread_drops_what_the_old_model_made_when_the_new_one_has_read_everyt
     with opened(tmp_path) as store:
 
         def embedders() -> list[Embedder]:
-            if not store.encodings.how_many_missing("new"):
+            if not store.encodings.count_missing("new"):
                 done.set()
             return [new]
 
-        thread = Background(store, embedders)
-        thread.soon()
+        thread = EncodingWorker(store, embedders)
+        thread.wake()
         while not done.wait(0.01):
-            thread.soon()
+            thread.wake()
         thread.stop()
-        assert store.encodings.models() == {"new": 20}
+        assert store.encodings.count_by_model() == {"new": 20}
         assert [job.name for job in store.jobs.list() if job.holder] == []
 
 
@@ -376,31 +376,31 @@ def test_both_models_live_until_the_new_one_has_read_everything(tmp_path: Path) 
     batches: list[int] = []
     new = Dice(lambda pieces: batches.append(len(pieces)), "new")
     with opened(tmp_path) as store:
-        encode_each(store, [new], lambda: bool(batches))
-        assert store.encodings.models() == {"new": batches[0], "old": 20}
-        encode_each(store, [old, new], never)
-        assert store.encodings.models() == {"new": 20, "old": 20}
-        encode_each(store, [new], never)
-        assert store.encodings.models() == {"new": 20}
+        encode_with_all(store, [new], lambda: bool(batches))
+        assert store.encodings.count_by_model() == {"new": batches[0], "old": 20}
+        encode_with_all(store, [old, new], never)
+        assert store.encodings.count_by_model() == {"new": 20, "old": 20}
+        encode_with_all(store, [new], never)
+        assert store.encodings.count_by_model() == {"new": 20}
 
 
 def test_a_model_that_somebody_else_encodes_with_at_this_moment_is_left_alone(tmp_path: Path) -> None:
     _, new = old_and_new(tmp_path)
     with opened(tmp_path) as store:
-        assert store.jobs.take("encode old", "somebody", LEASE_SECONDS)
-        encode_each(store, [new], never)
-        assert store.encodings.models() == {"new": 20, "old": 20}
+        assert store.jobs.acquire("encode old", "somebody", LEASE_SECONDS)
+        encode_with_all(store, [new], never)
+        assert store.encodings.count_by_model() == {"new": 20, "old": 20}
         store.jobs.release("encode old", "somebody")
-        encode_each(store, [new], never)
-        assert store.encodings.models() == {"new": 20}
+        encode_with_all(store, [new], never)
+        assert store.encodings.count_by_model() == {"new": 20}
 
 
 def test_static_vectors_and_no_model_at_all_replace_nobody(tmp_path: Path) -> None:
     old_and_new(tmp_path)
     with opened(tmp_path) as store:
-        encode_each(store, [Dice(model="static", states=TokenStates.PIECES)], never)
-        encode_each(store, [], never)
-        assert store.encodings.models() == {"old": 20, "static": 20}
+        encode_with_all(store, [Dice(model="static", states=TokenStates.PIECES)], never)
+        encode_with_all(store, [], never)
+        assert store.encodings.count_by_model() == {"old": 20, "static": 20}
 
 
 def test_a_new_packing_has_every_text_read_again_and_the_vectors_stay(tmp_path: Path) -> None:
@@ -409,9 +409,9 @@ def test_a_new_packing_has_every_text_read_again_and_the_vectors_stay(tmp_path: 
     with opened(tmp_path) as store:
         encode_all(store, Dice(states=TokenStates.SIGNS), never)
         fine = Dice(lambda pieces: shown.extend(piece.text for piece in pieces), states=TokenStates.NIBBLES)
-        assert encode_some(store, fine, 5) == 5
+        assert encode_up_to(store, fine, 5) == 5
         assert store.encodings.coverage("dice", [LOCAL]) == (20, 20)
-        assert encode_each(store, [fine], never) == 15
+        assert encode_with_all(store, [fine], never) == 15
         assert len(set(shown)) == len(shown) == 20
-        assert encode_each(store, [fine], never) == 0
-        assert store.encodings.models() == {"dice": 20}
+        assert encode_with_all(store, [fine], never) == 0
+        assert store.encodings.count_by_model() == {"dice": 20}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from models_here import STORE, needs_minilm
 
-from lamina.models.list_reader import MOST, ListReader, list_inputs, pieces_of
+from lamina.models.list_reader import MAX_CANDIDATES, ListReader, build_inputs, encode_pieces
 from lamina.models.state_trunk import MiniLmTrunk
 
 pytestmark = needs_minilm
@@ -39,7 +39,9 @@ def test_a_request_to_forget_means_what_it_names(reader: ListReader) -> None:
 
 
 def test_many_candidates_are_read_in_several_runs(reader: ListReader) -> None:
-    texts = [f"Note number {n} about nothing." for n in range(MOST)] + ["The door code hotline is closed on Sundays."]
+    texts = [f"Note number {n} about nothing." for n in range(MAX_CANDIDATES)] + [
+        "The door code hotline is closed on Sundays."
+    ]
     several = reader.forgets("forget the thing about the hotline", texts)
     assert len(several) == len(texts)
     assert several[-1:] == reader.forgets("forget the thing about the hotline", texts[-1:])
@@ -51,8 +53,8 @@ def test_nothing_to_read_gives_nothing(reader: ListReader) -> None:
 
 def test_equal_words_and_ages_are_among_the_inputs() -> None:
     trunk = MiniLmTrunk(STORE.folder)
-    first, one, other = (pieces_of(text, trunk) for text in ("my rent", "the rent is 5", "tea"))
-    inputs = list_inputs("question", first, [one, other])
+    first, one, other = (encode_pieces(text, trunk) for text in ("my rent", "the rent is 5", "tea"))
+    inputs = build_inputs("question", first, [one, other])
     assert inputs["ages"].tolist() == [1, 0]
     assert inputs["kinds"].tolist()[: len(first.ids)] == [0] * len(first.ids)
     assert np.array_equal(inputs["inside"].sum(axis=1), [len(one.ids), len(other.ids)])

@@ -7,7 +7,7 @@ from models_here import STORE, needs_minilm
 from typer.testing import CliRunner
 
 from lamina.cli.models import app
-from lamina.models.files import ALL_FILES, MINILM_WEIGHTS
+from lamina.models.model_files import ALL_FILES, MINILM_WEIGHTS
 from terminal import Ran
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from models_here import STORE, needs_minilm
 
-from lamina.models.files import MINILM_TOKENIZER, ModelFile, ModelStore
+from lamina.models.model_files import MINILM_TOKENIZER, ModelFile, ModelStore
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "fetch_models.py"
 Take = Callable[[Path, ModelFile, ModelStore], bool]
@@ -58,7 +58,7 @@ def test_what_is_here_is_not_fetched_again() -> None:
 
 @needs_minilm
 def test_only_the_right_bytes_are_taken_and_no_path_is_followed(take: Take, tmp_path: Path) -> None:
-    store, right = ModelStore(tmp_path / "models"), STORE.find(MINILM_TOKENIZER).read_bytes()
+    store, right = ModelStore(tmp_path / "models"), STORE.require(MINILM_TOKENIZER).read_bytes()
     path = f"../../../escaped/{MINILM_TOKENIZER.repo}/{MINILM_TOKENIZER.path}"
     assert not take(archive(tmp_path / "wrong.tar.gz", {path: b"x" * len(right)}), MINILM_TOKENIZER, store)
     assert not take(archive(tmp_path / "other.tar.gz", {"tokenizer.json": right}), MINILM_TOKENIZER, store)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lamina.models.errors import ModelError, ModelMissing
-from lamina.models.files import ALL_FILES, MINILM, MODEL_FILES, ModelFile, ModelStore, models_folder
+from lamina.models.model_files import ALL_FILES, MINILM, MODEL_FILES, ModelFile, ModelStore, models_folder
 
 CONTENT = b"weights " * 1000
 FILE = ModelFile("weights.bin", hashlib.sha256(CONTENT).hexdigest(), len(CONTENT), "someone/model", "deep/weights.bin")
@@ -47,9 +47,9 @@ def test_files_are_found_anywhere_below_a_folder_by_their_content(store: ModelSt
     (deep / "of the same size").write_bytes(CONTENT[::-1])
     (deep / "another").write_bytes(b"short")
     assert store.add_folder(tmp_path / "downloads", [FILE]) == [FILE]
-    assert store.verified(FILE)
+    assert store.is_intact(FILE)
     assert left_in(store) == [FILE.sha256]
-    assert store.find(FILE).read_bytes() == CONTENT
+    assert store.require(FILE).read_bytes() == CONTENT
     assert store.add_folder(tmp_path / "downloads", [FILE]) == []
 
 
@@ -64,7 +64,7 @@ def test_wrong_content_is_not_kept(store: ModelStore) -> None:
         assert not store.add_stream(io.BytesIO(wrong), FILE)
     assert left_in(store) == []
     with pytest.raises(ModelMissing, match="lamina models add FOLDER"):
-        store.find(FILE)
+        store.require(FILE)
 
 
 def test_a_damaged_file_is_noticed_and_replaced(store: ModelStore, tmp_path: Path) -> None:
@@ -72,18 +72,18 @@ def test_a_damaged_file_is_noticed_and_replaced(store: ModelStore, tmp_path: Pat
     source.mkdir()
     (source / "f").write_bytes(CONTENT)
     store.add_folder(source, [FILE])
-    store.place(FILE).write_bytes(CONTENT[::-1])
+    store.path_of(FILE).write_bytes(CONTENT[::-1])
     assert store.has(FILE)
-    assert not store.verified(FILE)
+    assert not store.is_intact(FILE)
     assert store.add_folder(source, [FILE]) == [FILE]
-    assert store.verified(FILE)
-    store.place(FILE).write_bytes(b"cut")
+    assert store.is_intact(FILE)
+    store.path_of(FILE).write_bytes(b"cut")
     with pytest.raises(ModelMissing):
-        store.find(FILE)
+        store.require(FILE)
 
 
 def test_a_folder_in_the_place_of_a_file_is_not_the_file(store: ModelStore) -> None:
-    store.place(FILE).mkdir(parents=True)
+    store.path_of(FILE).mkdir(parents=True)
     assert not store.has(FILE)
 
 
@@ -107,7 +107,7 @@ def test_processes_that_add_at_once_all_succeed(store: ModelStore, tmp_path: Pat
     source.mkdir()
     (source / "f").write_bytes(CONTENT)
     code = (
-        "import sys; from pathlib import Path; from lamina.models.files import *\n"
+        "import sys; from pathlib import Path; from lamina.models.model_files import *\n"
         f"file = ModelFile('w', {FILE.sha256!r}, {FILE.size}, 'r', 'p')\n"
         "store = ModelStore(Path(sys.argv[2]))\n"
         "for _ in range(50): assert store.add_file(Path(sys.argv[1]), file) and store.verified(file)"

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from lamina.models.errors import ModelError, ModelUnreachable
-from lamina.models.files import ModelFile, ModelStore
-from lamina.models.hub import download
+from lamina.models.hub_download import download_models
+from lamina.models.model_files import ModelFile, ModelStore
 
 CONTENT = bytes(range(256)) * 4000
 FILE = ModelFile("weights.bin", hashlib.sha256(CONTENT).hexdigest(), len(CONTENT), "someone/model", "deep/weights.bin")
@@ -79,22 +79,22 @@ def quiet(text: str, done: int, total: int) -> None: ...
 
 def test_a_file_is_fetched_once_with_its_progress_told(hub: Hub, store: ModelStore) -> None:
     told: list[tuple[str, int, int]] = []
-    assert download(store, lambda *step: told.append(step), [FILE], endpoint=hub.address) == [FILE]
-    assert store.verified(FILE)
+    assert download_models(store, lambda *step: told.append(step), [FILE], endpoint=hub.address) == [FILE]
+    assert store.is_intact(FILE)
     assert told[-1] == (FILE.name, FILE.size, FILE.size)
     assert [done for _, done, _ in told] == sorted({done for _, done, _ in told})
-    assert download(store, quiet, [FILE], endpoint=hub.address) == []
+    assert download_models(store, quiet, [FILE], endpoint=hub.address) == []
     assert hub.asked == [None]
 
 
 def test_a_broken_download_goes_on_where_it_stopped(hub: Hub, store: ModelStore) -> None:
     hub.breaks_after = 300_000
     with pytest.raises(ModelUnreachable, match="300000 of 1024000"):
-        download(store, quiet, [FILE], endpoint=hub.address)
+        download_models(store, quiet, [FILE], endpoint=hub.address)
     assert not store.has(FILE)
     hub.breaks_after = None
-    download(store, quiet, [FILE], endpoint=hub.address)
-    assert store.verified(FILE)
+    download_models(store, quiet, [FILE], endpoint=hub.address)
+    assert store.is_intact(FILE)
     assert hub.asked == [None, "bytes=300000-"]
 
 
@@ -102,15 +102,15 @@ def test_a_server_that_knows_no_ranges_starts_over(hub: Hub, store: ModelStore) 
     store.prepare()
     (store.folder / f"{FILE.sha256}.part").write_bytes(CONTENT[:5000])
     hub.ranges = False
-    download(store, quiet, [FILE], endpoint=hub.address)
-    assert store.verified(FILE)
+    download_models(store, quiet, [FILE], endpoint=hub.address)
+    assert store.is_intact(FILE)
 
 
 def test_a_part_that_is_too_long_is_thrown_away(hub: Hub, store: ModelStore) -> None:
     store.prepare()
     (store.folder / f"{FILE.sha256}.part").write_bytes(CONTENT * 2)
-    download(store, quiet, [FILE], endpoint=hub.address)
-    assert store.verified(FILE)
+    download_models(store, quiet, [FILE], endpoint=hub.address)
+    assert store.is_intact(FILE)
     assert hub.asked == [f"bytes={2 * FILE.size}-", None]
 
 
@@ -118,14 +118,14 @@ def test_a_part_that_is_too_long_is_thrown_away(hub: Hub, store: ModelStore) -> 
 def test_other_bytes_than_the_known_ones_are_refused(hub: Hub, store: ModelStore, content: bytes) -> None:
     hub.content = content
     with pytest.raises(ModelError, match="not the file"):
-        download(store, quiet, [FILE], endpoint=hub.address)
+        download_models(store, quiet, [FILE], endpoint=hub.address)
     assert [path.name for path in store.folder.iterdir()] == ["download.lock"]
 
 
 def test_a_file_the_hub_does_not_have_is_told(hub: Hub, store: ModelStore) -> None:
     gone = ModelFile("x", "0" * 64, 1, "someone/model", "gone")
     with pytest.raises(ModelUnreachable, match=r"404.*lamina models add FOLDER"):
-        download(store, quiet, [gone], endpoint=hub.address)
+        download_models(store, quiet, [gone], endpoint=hub.address)
 
 
 def test_without_a_network_the_error_says_what_to_do(store: ModelStore) -> None:
@@ -133,19 +133,19 @@ def test_without_a_network_the_error_says_what_to_do(store: ModelStore) -> None:
         unused.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{unused.getsockname()[1]}"
         with pytest.raises(ModelUnreachable, match=r"refused.*lamina models add FOLDER"):
-            download(store, quiet, [FILE], endpoint=address)
+            download_models(store, quiet, [FILE], endpoint=address)
 
 
 def test_who_wants_no_network_gets_none(store: ModelStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(ModelUnreachable, match="HF_HUB_OFFLINE"):
-        download(store, quiet, [FILE])
+        download_models(store, quiet, [FILE])
 
 
 def test_two_at_once_fetch_it_once(hub: Hub, store: ModelStore) -> None:
     got: list[list[ModelFile]] = []
     work = [
-        threading.Thread(target=lambda: got.append(download(store, quiet, [FILE], endpoint=hub.address)))
+        threading.Thread(target=lambda: got.append(download_models(store, quiet, [FILE], endpoint=hub.address)))
         for _ in range(4)
     ]
     for each in work:
@@ -154,4 +154,4 @@ def test_two_at_once_fetch_it_once(hub: Hub, store: ModelStore) -> None:
         each.join()
     assert sorted(map(len, got)) == [0, 0, 0, 1]
     assert hub.asked == [None]
-    assert store.verified(FILE)
+    assert store.is_intact(FILE)

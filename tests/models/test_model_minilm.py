@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from models_here import EMPTY, STORE, TEXTS, needs_minilm
 
-from lamina.models.embedder import Embedder, Encoded, Piece, TokenStates
+from lamina.models.embedder import Embedder, EncodedText, TextToEncode, TokenStates
 from lamina.models.errors import ModelMissing
-from lamina.models.files import MINILM_TOKENIZER, ModelStore
 from lamina.models.minilm import MODEL, MiniLM
 from lamina.models.minilm_network import DIMENSIONS
+from lamina.models.model_files import MINILM_TOKENIZER, ModelStore
 from lamina.models.tokeniser import Tokeniser
-from lamina.vectors.packed import signs_of
+from lamina.vectors.packed_states import nibbles_to_signs
 
 WIDTH = DIMENSIONS // 8
 LONG = " ".join(f"In {1900 + n} Ann went to town number {n} and bought a rather lovely lamp there." for n in range(40))
@@ -28,8 +28,8 @@ def embedder() -> Embedder:
     return MiniLM(STORE)
 
 
-def encoded(embedder: Embedder, text: str, chunks: int = 8) -> Encoded:
-    return embedder.passages([Piece(text, chunks)])[0]
+def encoded(embedder: Embedder, text: str, chunks: int = 8) -> EncodedText:
+    return embedder.encode_passages([TextToEncode(text, chunks)])[0]
 
 
 def test_nothing_is_loaded_before_it_is_used(tmp_path: Path) -> None:
@@ -38,13 +38,15 @@ def test_nothing_is_loaded_before_it_is_used(tmp_path: Path) -> None:
     assert MODEL.id == "all-MiniLM-L6-v2-int8@afdb6f1a"
     assert MODEL.states is TokenStates.SIGNS
     with pytest.raises(ModelMissing, match="lamina models"):
-        embedder.question("x")
+        embedder.encode_question("x")
 
 
 @needs_minilm
 def test_vectors_are_of_length_one_and_close_for_close_meanings(embedder: Embedder) -> None:
-    near, far = embedder.passages([Piece("She lives in Portugal's capital.", 8), Piece("Bake at 180 degrees.", 8)])
-    asked = embedder.question("Who has a flat in Lisbon?")
+    near, far = embedder.encode_passages(
+        [TextToEncode("She lives in Portugal's capital.", 8), TextToEncode("Bake at 180 degrees.", 8)]
+    )
+    asked = embedder.encode_question("Who has a flat in Lisbon?")
     assert near.vectors.dtype == np.float32
     assert np.allclose(np.linalg.norm(np.vstack([near.vectors, far.vectors, asked.vector]), axis=1), 1, atol=1e-5)
     assert float(near.vectors[0] @ asked.vector) > float(far.vectors[0] @ asked.vector) + 0.2
@@ -52,10 +54,10 @@ def test_vectors_are_of_length_one_and_close_for_close_meanings(embedder: Embedd
 
 @needs_minilm
 def test_the_same_text_gives_the_same_bytes_alone_beside_others_and_in_any_order(embedder: Embedder) -> None:
-    pieces = [Piece(text, 8) for text in (*TEXTS, LONG)]
-    together = embedder.passages(pieces)
-    backwards = embedder.passages(pieces[::-1])[::-1]
-    alone = [embedder.passages([piece])[0] for piece in pieces]
+    pieces = [TextToEncode(text, 8) for text in (*TEXTS, LONG)]
+    together = embedder.encode_passages(pieces)
+    backwards = embedder.encode_passages(pieces[::-1])[::-1]
+    alone = [embedder.encode_passages([piece])[0] for piece in pieces]
     for one, two, three in zip(together, backwards, alone, strict=True):
         assert one.vectors.tobytes() == two.vectors.tobytes() == three.vectors.tobytes()
         assert one.states == two.states == three.states
@@ -79,22 +81,22 @@ def test_another_process_gives_the_same_bytes(bits: int) -> None:
 def test_threads_share_it(embedder: Embedder) -> None:
     fresh, got = MiniLM(STORE), dict[int, bytes]()
     work = [
-        threading.Thread(target=lambda n=n: got.update({n: fresh.question(TEXTS[n]).vector.tobytes()}))
+        threading.Thread(target=lambda n=n: got.update({n: fresh.encode_question(TEXTS[n]).vector.tobytes()}))
         for n in range(len(TEXTS))
     ]
     for each in work:
         each.start()
     for each in work:
         each.join()
-    assert got == {n: embedder.question(text).vector.tobytes() for n, text in enumerate(TEXTS)}
+    assert got == {n: embedder.encode_question(text).vector.tobytes() for n, text in enumerate(TEXTS)}
 
 
 @needs_minilm
 @pytest.mark.parametrize("text", TEXTS)
 def test_there_is_a_state_for_every_token_that_is_a_word(embedder: Embedder, text: str) -> None:
-    words = int(Tokeniser(STORE.find(MINILM_TOKENIZER)).encode(text).words.sum())
+    words = int(Tokeniser(STORE.require(MINILM_TOKENIZER)).encode(text).is_word.sum())
     assert len(encoded(embedder, text).states) == words * WIDTH
-    asked = embedder.question(text)
+    asked = embedder.encode_question(text)
     assert asked.tokens.shape == (words, DIMENSIONS)
     assert len(asked.spans) == words
 
@@ -103,7 +105,7 @@ def test_there_is_a_state_for_every_token_that_is_a_word(embedder: Embedder, tex
 def test_the_states_of_a_short_text_are_the_signs_of_the_same_question(embedder: Embedder) -> None:
     text = "Köln, where Ann lives, is lovely!"
     signs = np.frombuffer(encoded(embedder, text).states, np.uint8).reshape(-1, WIDTH)
-    asked = embedder.question(text)
+    asked = embedder.encode_question(text)
     assert (np.unpackbits(signs, axis=1) == (asked.tokens > 0)).all()
     assert np.allclose(np.linalg.norm(asked.tokens, axis=1), 1, atol=1e-5)
 
@@ -118,13 +120,13 @@ def test_with_four_bits_the_model_and_its_vectors_are_the_same_and_its_states_ho
     coarse, got = encoded(embedder, text), encoded(fine, text)
     assert got.vectors.tobytes() == coarse.vectors.tobytes()
     assert len(got.states) == 4 * len(coarse.states)
-    assert signs_of(got.states, DIMENSIONS) == coarse.states
+    assert nibbles_to_signs(got.states, DIMENSIONS) == coarse.states
 
 
 @needs_minilm
 def test_punctuation_has_no_state_and_spans_lead_back_to_the_text(embedder: Embedder) -> None:
     text = "Wo, bitte — ist das Café «Zürich»?! 😀 naïve"
-    told = [text[start:end] for start, end in embedder.question(text).spans]
+    told = [text[start:end] for start, end in embedder.encode_question(text).spans]
     assert "".join(told) == "WobitteistdasCaféZürich😀naïve"
 
 
@@ -141,7 +143,7 @@ def test_a_long_text_has_a_vector_a_chunk_as_many_as_count(embedder: Embedder) -
 @needs_minilm
 @pytest.mark.parametrize("text", EMPTY)
 def test_a_text_without_words_has_one_vector_and_no_states(embedder: Embedder, text: str) -> None:
-    got, asked = encoded(embedder, text), embedder.question(text)
+    got, asked = encoded(embedder, text), embedder.encode_question(text)
     assert got.vectors.shape == (1, DIMENSIONS)
     assert np.isclose(np.linalg.norm(got.vectors[0]), 1, atol=1e-5)
     assert got.states == b""
@@ -151,5 +153,5 @@ def test_a_text_without_words_has_one_vector_and_no_states(embedder: Embedder, t
 
 @needs_minilm
 def test_a_question_of_any_length_is_answered(embedder: Embedder) -> None:
-    asked = embedder.question("why " * 100_000)
+    asked = embedder.encode_question("why " * 100_000)
     assert len(asked.spans) == 254

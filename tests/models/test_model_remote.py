@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from lamina.errors import InvalidInput
-from lamina.models.dense import Dense
-from lamina.models.embedder import Embedder, Piece, TokenStates
+from lamina.models.dense_embedder import DenseEmbedder
+from lamina.models.embedder import Embedder, TextToEncode, TokenStates
+from lamina.models.endpoint_embedder import BATCH_SIZE, connect_embedder
 from lamina.models.errors import ModelError, ModelUnreachable
-from lamina.models.remote import BATCH, remote
 
 Json = Any
 Reply = Callable[[list[str]], tuple[int, Json]]
@@ -40,8 +40,10 @@ class Server(ThreadingHTTPServer):
         self.slept: list[float] = []
         self.release = threading.Event()
 
-    def embedder(self, **more: Any) -> Dense:
-        return remote(f"http://127.0.0.1:{self.server_port}/v1", "tiny", "secret", sleep=self.slept.append, **more)
+    def embedder(self, **more: Any) -> DenseEmbedder:
+        return connect_embedder(
+            f"http://127.0.0.1:{self.server_port}/v1", "tiny", "secret", sleep=self.slept.append, **more
+        )
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Whoever would not wait is no longer there to be answered."""
@@ -85,7 +87,7 @@ def busy(status: int) -> Reply:
 
 def test_texts_become_unit_vectors_in_their_order(server: Server) -> None:
     embedder: Embedder = server.embedder()
-    got = embedder.passages([Piece("a", 1), Piece("bbb", 1)])
+    got = embedder.encode_passages([TextToEncode("a", 1), TextToEncode("bbb", 1)])
     assert [each.states for each in got] == [b"", b""]
     assert np.allclose(got[0].vectors, [[0.5**0.5, 0.5**0.5, 0]])
     assert np.allclose(got[1].vectors, np.array([[3, 1, 0]]) / 10**0.5)
@@ -102,7 +104,7 @@ def test_texts_become_unit_vectors_in_their_order(server: Server) -> None:
 
 
 def test_a_question_has_a_vector_and_no_tokens(server: Server) -> None:
-    asked = server.embedder(dimensions=3).question("why")
+    asked = server.embedder(dimensions=3).encode_question("why")
     assert asked.tokens.shape == (0, 3)
     assert asked.spans == ()
     assert np.isclose(np.linalg.norm(asked.vector), 1)
@@ -111,55 +113,55 @@ def test_a_question_has_a_vector_and_no_tokens(server: Server) -> None:
 
 def test_many_texts_go_in_batches(server: Server) -> None:
     embedder = server.embedder(dimensions=3)
-    got = embedder.passages([Piece("x" * (n + 1), 1) for n in range(2 * BATCH + 1)])
-    assert len(got) == 2 * BATCH + 1
-    assert [len(each["input"]) for each in server.asked] == [BATCH, BATCH, 1]
+    got = embedder.encode_passages([TextToEncode("x" * (n + 1), 1) for n in range(2 * BATCH_SIZE + 1)])
+    assert len(got) == 2 * BATCH_SIZE + 1
+    assert [len(each["input"]) for each in server.asked] == [BATCH_SIZE, BATCH_SIZE, 1]
     assert float(got[-1].vectors[0, 0]) > float(got[0].vectors[0, 0])
 
 
 def test_blank_texts_are_not_sent(server: Server) -> None:
     embedder = server.embedder(dimensions=3)
-    got = embedder.passages([Piece(" ", 1), Piece("a", 1), Piece("", 1)])
+    got = embedder.encode_passages([TextToEncode(" ", 1), TextToEncode("a", 1), TextToEncode("", 1)])
     assert [bool(each.vectors.any()) for each in got] == [False, True, False]
     assert server.asked[0]["input"] == ["a"]
-    assert not embedder.question("").vector.any()
-    assert embedder.passages([]) == []
+    assert not embedder.encode_question("").vector.any()
+    assert embedder.encode_passages([]) == []
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_a_busy_endpoint_is_asked_again(server: Server, status: int) -> None:
     server.script = [busy(status), busy(status)]
-    assert server.embedder(dimensions=3).question("a").vector.any()
+    assert server.embedder(dimensions=3).encode_question("a").vector.any()
     assert server.slept == [0.5, 1.0]
 
 
 def test_a_busy_endpoint_may_say_how_long_it_wants(server: Server) -> None:
     server.script, server.headers = [busy(429)], {"Retry-After": "7"}
-    server.embedder(dimensions=3).question("a")
+    server.embedder(dimensions=3).encode_question("a")
     assert server.slept == [7.0]
 
 
 def test_patience_ends(server: Server) -> None:
     server.script = [busy(500)] * 9
     with pytest.raises(ModelUnreachable, match="500 again and again"):
-        server.embedder(dimensions=3).question("a")
+        server.embedder(dimensions=3).encode_question("a")
     assert server.slept == [0.5, 1.0, 2.0]
 
 
 def test_a_refusal_is_told_at_once_and_without_the_key(server: Server) -> None:
     server.script = [busy(401), busy(404)]
     with pytest.raises(ModelError, match="check the API key") as refused:
-        server.embedder(dimensions=3).question("a")
+        server.embedder(dimensions=3).encode_question("a")
     assert "secret" not in str(refused.value)
     with pytest.raises(ModelError, match=r"404.*check the address"):
-        server.embedder(dimensions=3).question("a")
+        server.embedder(dimensions=3).encode_question("a")
     assert server.slept == []
 
 
 def test_texts_and_key_follow_no_redirect(server: Server) -> None:
     server.script, server.headers = [busy(307)], {"Location": f"http://127.0.0.1:{server.server_port}/elsewhere"}
     with pytest.raises(ModelError, match="307"):
-        server.embedder(dimensions=3).question("a")
+        server.embedder(dimensions=3).encode_question("a")
     assert len(server.asked) == 1
 
 
@@ -179,13 +181,13 @@ def test_texts_and_key_follow_no_redirect(server: Server) -> None:
 def test_something_else_than_vectors_is_an_error(server: Server, answer: Json) -> None:
     server.script = [lambda texts: (200, answer)]
     with pytest.raises(ModelError, match="did not answer with"):
-        server.embedder(dimensions=3).question("a")
+        server.embedder(dimensions=3).encode_question("a")
 
 
 def test_too_many_or_too_few_vectors_are_an_error(server: Server) -> None:
     server.script = [lambda texts: vectors([*texts, "more"])]
     with pytest.raises(ModelError, match="2 vectors for 1 texts"):
-        server.embedder(dimensions=3).question("a")
+        server.embedder(dimensions=3).encode_question("a")
 
 
 def test_a_width_that_changes_is_an_error(server: Server) -> None:
@@ -193,13 +195,13 @@ def test_a_width_that_changes_is_an_error(server: Server) -> None:
     assert embedder.model.dimensions == 3
     server.script = [lambda texts: (200, {"data": [{"index": 0, "embedding": [1.0, 2.0]}]})]
     with pytest.raises(ModelError, match="2 dimensions where 3"):
-        embedder.question("a")
+        embedder.encode_question("a")
 
 
 def test_numbers_that_are_none_are_an_error(server: Server) -> None:
     server.script = [lambda texts: (200, b'{"data": [{"index": 0, "embedding": [NaN, 1, 1]}]}')]
     with pytest.raises(ModelError, match="no usable vectors"):
-        server.embedder(dimensions=3).question("a")
+        server.embedder(dimensions=3).encode_question("a")
 
 
 def test_silence_is_waited_for_only_so_long(server: Server) -> None:
@@ -209,7 +211,7 @@ def test_silence_is_waited_for_only_so_long(server: Server) -> None:
 
     server.script = [silent] * 4
     with pytest.raises(ModelUnreachable, match="timed out"):
-        server.embedder(dimensions=3, timeout=0.05).question("a")
+        server.embedder(dimensions=3, timeout=0.05).encode_question("a")
     assert len(server.slept) == 3
 
 
@@ -218,10 +220,10 @@ def test_nobody_there_is_told() -> None:
         unused.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
         with pytest.raises(ModelUnreachable, match="is it running"):
-            remote(address, "tiny", sleep=lambda seconds: None).question("a")
+            connect_embedder(address, "tiny", sleep=lambda seconds: None).encode_question("a")
 
 
 @pytest.mark.parametrize("address", ["", "localhost:8080", "file:///etc/passwd", "ftp://somewhere/v1"])
 def test_an_address_is_http_or_nothing(address: str) -> None:
     with pytest.raises(InvalidInput, match="address"):
-        remote(address, "tiny")
+        connect_embedder(address, "tiny")

@@ -16,7 +16,7 @@ import lamina
 from lamina.errors import InvalidInput
 from lamina.models.errors import ModelError
 from lamina.models.reranker import EndpointReranker, FastembedReranker, choose_reranker
-from lamina.recall.recipe import READ_AGAIN, SECOND_OPINION
+from lamina.recall.scoring_profiles import RERANKED_COUNT, RERANKER_SHARE
 
 
 class Server(BaseHTTPRequestHandler):
@@ -77,10 +77,10 @@ def test_a_second_opinion_is_a_term_of_the_best_and_moves_them(tmp_path: Path) -
             for n in range(20):
                 memory.remember(f"The tree number {n} in the garden is small.", subject=f"tree {n}")
             hits = memory.recall("which tree is in the garden?", k=30).hits
-        assert len(asked[0]["documents"]) == READ_AGAIN
+        assert len(asked[0]["documents"]) == RERANKED_COUNT
         told = [dict(hit.terms).get("reranker") for hit in hits]
-        assert len([each for each in told if each is not None]) == READ_AGAIN
-        assert all(each is None or 0 < each <= SECOND_OPINION for each in told)
+        assert len([each for each in told if each is not None]) == RERANKED_COUNT
+        assert all(each is None or 0 < each <= RERANKER_SHARE for each in told)
         for hit in hits:
             assert hit.relevance == pytest.approx(max(0.0, sum(value for _, value in hit.terms)), abs=1e-9)
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lamina.models.files import ModelStore, models_folder
-from lamina.models.light import WordLlama
+from lamina.models.light_embedder import WordLlama
 from lamina.models.minilm import MiniLM
 from lamina.models.minilm_network import open_network
+from lamina.models.model_files import ModelStore, models_folder
 from lamina.models.state_encoder import pack_states, unpack_states
-from lamina.models.state_model import Ask, StateModel
+from lamina.models.state_model import QuestionTarget, StateModel
 from lamina.models.state_trunk import LightTrunk, MiniLmTrunk
 
 FOLDER = models_folder(os.environ, Path.home(), sys.platform)
@@ -71,7 +71,7 @@ def test_a_statement_asserts_and_a_question_does_not(model: StateModel) -> None:
 
 def test_a_question_for_a_value_is_told_from_one_about_an_event(model: StateModel) -> None:
     assert model.ask("What phone do I have now?").asks_current > 0.5
-    assert model.ask("Why did the trip to Norway get cancelled?").asks[Ask.NO_STATE] > 0.5
+    assert model.ask("Why did the trip to Norway get cancelled?").asks[QuestionTarget.NO_STATE] > 0.5
 
 
 def test_sentences_and_questions_of_a_slot_are_nearer_than_those_of_another(model: StateModel) -> None:
@@ -88,7 +88,7 @@ def test_the_state_model_reads_the_middle_of_the_embedders_own_run() -> None:
     assert middle.shape == last.shape == (len(tokens.ids) + 2, 384)
     assert MiniLmTrunk(FOLDER).states(tokens.ids) is middle
     mean = last.mean(0) / np.linalg.norm(last.mean(0))
-    assert np.allclose(mean, MiniLM(ModelStore(FOLDER)).question("I live in Leeds").vector, atol=1e-6)
+    assert np.allclose(mean, MiniLM(ModelStore(FOLDER)).encode_question("I live in Leeds").vector, atol=1e-6)
     assert not np.allclose(middle, last, atol=0.5)
 
 

@@ -16,7 +16,7 @@ from lamina.atom.passage import passages_of
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.store.base import Change, Commit, Committed
+from lamina.store.base import AtomChange, Commit, CommitResult
 
 _IDS = IdSource(os.urandom)
 
@@ -59,9 +59,9 @@ class Ledge:
         }
         return Atom(id=_IDS.new(NOON), scope=self.memory.scope, content=content, **own)
 
-    def put(self, *atoms: Atom) -> Committed:
+    def put(self, *atoms: Atom) -> CommitResult:
         """Commit the atoms as they are."""
-        changes = tuple(Change(atom) for atom in atoms)
+        changes = tuple(AtomChange(atom) for atom in atoms)
         done = self.memory._store.commit(
             Commit(
                 actor="test",

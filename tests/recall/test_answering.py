@@ -11,8 +11,8 @@ import pytest
 
 from lamina import FixedClock, Memory, Settings
 from lamina.models.errors import ModelError
-from lamina.recall.answer import NOT_KNOWN, SHOWN, Answer, answer
-from lamina.recall.answer_tools import Tool
+from lamina.recall.arithmetic_tools import ArithmeticTool
+from lamina.recall.cited_answer import MAX_NOTES, NOT_KNOWN, CitedAnswer, answer_question
 from lamina.recall.hit import Recall
 from llm_server import FakeServer, Json, completion, error, scripted
 
@@ -42,10 +42,10 @@ def given(text: str = "In Rua Augusta [1].", **more: Any) -> Json:
     return {"known": True, "text": text, "cites": [1], "tool": "none", "arguments": []} | more
 
 
-def asking(server: FakeServer, recalled: Recall, question: str = QUESTION) -> Answer:
+def asking(server: FakeServer, recalled: Recall, question: str = QUESTION) -> CitedAnswer:
     chat = server.chat()
     try:
-        return answer(question, recalled, chat, NOON)
+        return answer_question(question, recalled, chat, NOON)
     finally:
         chat.close()
 
@@ -54,11 +54,11 @@ def test_an_answer_names_the_atoms_it_rests_on(recalled: Recall) -> None:
     with scripted(completion(given())) as server:
         got = asking(server, recalled)
     first = recalled.relevant[0].atom.id
-    assert got.known
+    assert got.is_known
     assert got.text == "In Rua Augusta [1]."
     assert got.cited == (first,)
     assert got.labels == ((1, first),)
-    assert (got.recall_id, got.question, got.why) == (recalled.id, QUESTION, "")
+    assert (got.recall_id, got.question, got.reason) == (recalled.id, QUESTION, "")
     assert got.tokens == 16
     shown = server.asked[0]["messages"][-1]["content"]
     assert f"[1] 2026-11-14 {recalled.relevant[0].text}" in shown
@@ -96,19 +96,19 @@ def test_an_answer_without_a_label_gets_those_it_names_apart(recalled: Recall) -
 def test_without_anything_it_rests_on_nothing_is_known(recalled: Recall, reply: Json) -> None:
     with scripted(completion(reply)) as server:
         got = asking(server, recalled)
-    assert (got.text, got.known, got.cited, got.labels) == (NOT_KNOWN, False, (), ())
-    assert got.why
+    assert (got.text, got.is_known, got.cited, got.labels) == (NOT_KNOWN, False, (), ())
+    assert got.reason
 
 
 def test_an_answer_may_say_that_something_is_not_so(recalled: Recall) -> None:
     with scripted(completion(given("I don't have any pets, and no car [2]."))) as server:
-        assert asking(server, recalled).known
+        assert asking(server, recalled).is_known
 
 
 def test_with_nothing_relevant_the_model_is_not_asked(memory: Memory) -> None:
     with scripted(completion(given())) as server:
         got = asking(server, memory.recall("quantum chromodynamics?"), "quantum chromodynamics?")
-    assert (got.text, got.known, got.why) == (NOT_KNOWN, False, "no relevant memory was found")
+    assert (got.text, got.is_known, got.reason) == (NOT_KNOWN, False, "no relevant memory was found")
     assert server.asked == []
 
 
@@ -118,7 +118,7 @@ def test_arithmetic_is_done_for_the_model_and_shown(recalled: Recall) -> None:
         got = asking(server, recalled)
     assert got.text == "For 25 days [2]."
     (step,) = got.steps
-    assert (step.tool, step.result) == (Tool.DAYS_BETWEEN, "25")
+    assert (step.tool, step.result) == (ArithmeticTool.DAYS_BETWEEN, "25")
     assert str(step) == "days_between(2023-05-07, 2023-06-01) = 25"
     assert "Worked out: days_between(2023-05-07, 2023-06-01) = 25." in server.asked[1]["messages"][-1]["content"]
     assert got.tokens == 32
@@ -129,7 +129,7 @@ def test_arithmetic_that_cannot_be_done_is_told_and_not_repeated_for_ever(recall
     with scripted(completion(wanted)) as server:
         got = asking(server, recalled)
     assert len(server.asked) == 2
-    assert (got.known, got.steps) == (False, ())
+    assert (got.is_known, got.steps) == (False, ())
     told = server.asked[1]["messages"][-1]["content"]
     assert "sum could not be worked out" in told
     assert told.count("</data>") == 1
@@ -148,13 +148,13 @@ def test_memories_can_neither_close_their_fence_nor_pass_for_others(memory: Memo
 
 
 def test_only_so_many_are_shown(memory: Memory) -> None:
-    for n in range(SHOWN + 6):
+    for n in range(MAX_NOTES + 6):
         memory.remember(f"Ann lives in Lisbon with cat number {n} called {'abcdefghijklmnopqrstuvwxyz'[n] * 5}.")
     recalled = memory.recall("where does Ann live in Lisbon?", k=30)
     with scripted(completion(given())) as server:
         asking(server, recalled)
     shown = server.asked[0]["messages"][-1]["content"]
-    assert shown.count("\n[") == min(SHOWN, len(recalled.relevant))
+    assert shown.count("\n[") == min(MAX_NOTES, len(recalled.relevant))
 
 
 def test_what_moves_a_terminal_is_taken_out(recalled: Recall) -> None:

@@ -8,25 +8,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.recall.asked import Asked, Shape, asked
-from lamina.text.analyse import question_terms
+from lamina.recall.recall_query import QuestionShape, RecallQuery, parse_question
+from lamina.text.analyser import query_tokens
 
 NOW = datetime(2023, 9, 20, 12, tzinfo=UTC)
 
 
-def understood(question: str) -> Asked:
-    return asked(question, ("Caroline", "assistant"), NOW)
+def understood(question: str) -> RecallQuery:
+    return parse_question(question, ("Caroline", "assistant"), NOW)
 
 
 def test_a_question_is_understood() -> None:
     question = "How many times did Caroline use to swim before May 2023?"
     found = understood(question)
     assert found.text == question
-    assert found.terms == tuple(question_terms(question))
+    assert found.terms == tuple(query_tokens(question))
     assert found.speakers == ("Caroline",)
-    assert found.meant == "How many times did use to swim before May 2023?"
-    assert found.windows.said == ("May 2023",)
-    assert (found.shape, found.asks_assistant, found.past, found.idle) == (Shape.COUNT, False, False, False)
+    assert found.text_without_names == "How many times did use to swim before May 2023?"
+    assert found.time_windows.phrases == ("May 2023",)
+    assert (found.shape, found.asks_assistant, found.is_about_past, found.is_small_talk) == (
+        QuestionShape.COUNT,
+        False,
+        False,
+        False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,26 +100,26 @@ def test_it_does_not_ask_for_what_the_assistant_said(question: str) -> None:
 @pytest.mark.parametrize(
     ("question", "shape"),
     [
-        ("How many dogs do I have?", Shape.COUNT),
-        ("How much did I spend in total?", Shape.COUNT),
-        ("What does all of it add up to in total?", Shape.COUNT),
-        ("How many weeks ago was I at the harbour?", Shape.TEMPORAL),
-        ("How many days passed between the two trips?", Shape.TEMPORAL),
-        ("When did Caroline move?", Shape.TEMPORAL),
-        ("What year did he start surfing?", Shape.TEMPORAL),
-        ("How long was I away?", Shape.TEMPORAL),
-        ("Can you recommend a film?", Shape.RECOMMENDATION),
-        ("What should I cook tonight?", Shape.RECOMMENDATION),
-        ("Any tips for my trip?", Shape.RECOMMENDATION),
-        ("Which film did you recommend?", Shape.FACTUAL),
-        ("What did Tim suggest to John?", Shape.FACTUAL),
-        ("What is my favourite colour?", Shape.PREFERENCE),
-        ("Does Caroline like tea?", Shape.PREFERENCE),
-        ("Where does Caroline live?", Shape.FACTUAL),
-        ("", Shape.FACTUAL),
+        ("How many dogs do I have?", QuestionShape.COUNT),
+        ("How much did I spend in total?", QuestionShape.COUNT),
+        ("What does all of it add up to in total?", QuestionShape.COUNT),
+        ("How many weeks ago was I at the harbour?", QuestionShape.TEMPORAL),
+        ("How many days passed between the two trips?", QuestionShape.TEMPORAL),
+        ("When did Caroline move?", QuestionShape.TEMPORAL),
+        ("What year did he start surfing?", QuestionShape.TEMPORAL),
+        ("How long was I away?", QuestionShape.TEMPORAL),
+        ("Can you recommend a film?", QuestionShape.RECOMMENDATION),
+        ("What should I cook tonight?", QuestionShape.RECOMMENDATION),
+        ("Any tips for my trip?", QuestionShape.RECOMMENDATION),
+        ("Which film did you recommend?", QuestionShape.FACTUAL),
+        ("What did Tim suggest to John?", QuestionShape.FACTUAL),
+        ("What is my favourite colour?", QuestionShape.PREFERENCE),
+        ("Does Caroline like tea?", QuestionShape.PREFERENCE),
+        ("Where does Caroline live?", QuestionShape.FACTUAL),
+        ("", QuestionShape.FACTUAL),
     ],
 )
-def test_a_question_has_a_shape(question: str, shape: Shape) -> None:
+def test_a_question_has_a_shape(question: str, shape: QuestionShape) -> None:
     assert understood(question).shape is shape
 
 
@@ -141,7 +146,7 @@ def test_a_question_has_a_shape(question: str, shape: Shape) -> None:
     ],
 )
 def test_a_question_may_ask_how_things_were(question: str, past: bool) -> None:
-    assert understood(question).past is past
+    assert understood(question).is_about_past is past
 
 
 @pytest.mark.parametrize(
@@ -172,14 +177,14 @@ def test_a_question_may_ask_how_things_were(question: str, past: bool) -> None:
     ],
 )
 def test_a_bare_greeting_asks_nothing(text: str, idle: bool) -> None:
-    assert understood(text).idle is idle
+    assert understood(text).is_small_talk is idle
 
 
 @given(st.text(), st.lists(st.text(max_size=10), max_size=4))
 def test_no_text_is_too_odd(text: str, speakers: list[str]) -> None:
-    found = asked(text, speakers, NOW)
+    found = parse_question(text, speakers, NOW)
     assert found.text == text
-    assert found.meant or not text
+    assert found.text_without_names or not text
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ from town import DAY, NOON, answers, needs_minilm, opened, populate, questions
 
 from lamina import FixedClock, Memory
 from lamina.atom.atom import Atom
-from lamina.cli.xray import xray
-from lamina.models.embedder import Embedder, Encoded, Piece
-from lamina.models.thaw import MOST, Thawed
-from lamina.recall.coarse import ERROR, Coarse
-from lamina.store.encodings import Unencoded
-from lamina.vectors.estimate import expected_error
+from lamina.cli.score_explanation import explain_score
+from lamina.models.embedder import Embedder, EncodedText, TextToEncode
+from lamina.models.recomputed_states import MAX_RECOMPUTED, RecomputedStates
+from lamina.recall.vector_precision import DIMENSION_DEVIATION, VectorPrecision
+from lamina.store.encodings import UnencodedText
+from lamina.vectors.cosine_estimate import expected_error
 from lamina.vectors.fisher_rao import frqad
 
 EMBEDDERS = ["light", pytest.param("minilm", marks=needs_minilm)]
@@ -33,11 +33,11 @@ def cool(memory: Memory, bits: int) -> None:
     memory.embed()
     memory._store.encodings.set_precision({each.id: bits for each in every(memory)})
     memory.embed()
-    memory._store.encodings.forget_board()
+    memory._store.encodings.reset_search()
 
 
-def texts(memory: Memory, count: int) -> list[Unencoded]:
-    found = memory._store.encodings.missing("nobody", 1000)[:count]
+def texts(memory: Memory, count: int) -> list[UnencodedText]:
+    found = memory._store.encodings.find_missing("nobody", 1000)[:count]
     assert len(found) == count
     return found
 
@@ -69,14 +69,19 @@ def test_states_made_in_passing_are_those_that_would_be_kept_and_are_made_once(t
         populate(memory, sessions=8)
         memory.embed()
         counting = _Counting(main_of(memory))
-        wanted = texts(memory, MOST + 8)
-        thawed, kept = Thawed(), memory._store.encodings.states(counting.model.id, [each.digest for each in wanted])
+        wanted = texts(memory, MAX_RECOMPUTED + 8)
+        thawed, kept = (
+            RecomputedStates(),
+            memory._store.encodings.states(counting.model.id, [each.digest for each in wanted]),
+        )
         for _ in range(3):
-            assert thawed.states(counting, wanted) == {each.digest: kept[each.digest] for each in wanted[:MOST]}
-            assert counting.seen == MOST
-        assert thawed.states(counting, wanted[4:]).keys() == {each.digest for each in wanted[4 : MOST + 4]}
-        assert counting.seen == MOST + 4
-        small = Thawed(kept=3)
+            assert thawed.states(counting, wanted) == {
+                each.digest: kept[each.digest] for each in wanted[:MAX_RECOMPUTED]
+            }
+            assert counting.seen == MAX_RECOMPUTED
+        assert thawed.states(counting, wanted[4:]).keys() == {each.digest for each in wanted[4 : MAX_RECOMPUTED + 4]}
+        assert counting.seen == MAX_RECOMPUTED + 4
+        small = RecomputedStates(limit=3)
         small.states(counting, wanted[:5])
         assert len(small._states) == 3
 
@@ -85,11 +90,11 @@ def test_a_recall_writes_nothing_and_gives_the_same_answer_again(tmp_path: Path)
     with opened(tmp_path / "vault") as memory:
         populate(memory, sessions=8)
         cool(memory, 4)
-        before = memory._store.encodings.room()
+        before = memory._store.encodings.sizes()
         asked = questions(count=6)
         first = answers(memory, asked)
         assert answers(memory, asked) == first
-        assert memory._store.encodings.room() == before and before.states == (0, 0)
+        assert memory._store.encodings.sizes() == before and before.states == (0, 0)
     with opened(tmp_path / "vault") as memory:
         assert answers(memory, list(reversed(asked))) == list(reversed(first))
 
@@ -101,9 +106,9 @@ def test_where_few_are_cold_they_are_read_as_closely_as_if_they_were_not(tmp_pat
         some = [memory.remember(FACT).outcomes[0].atom, memory.remember("Ann broke the kayak.").outcomes[0].atom]
         before = memory.recall(ASKED).hits[0]
         memory._store.encodings.set_precision({each.id: 4 for each in some})
-        memory._store.encodings.forget_board()
+        memory._store.encodings.reset_search()
         after = memory.recall(ASKED).hits[0]
-        assert before.atom.id == after.atom.id == some[0].id and after.coarse is not None
+        assert before.atom.id == after.atom.id == some[0].id and after.precision is not None
         for name in ("passage", "window", "session", "text"):
             assert dict(after.terms)[name] == dict(before.terms)[name]
 
@@ -113,24 +118,32 @@ def test_a_hit_says_in_how_many_bits_it_is_kept_and_how_sure_its_cosine_is(tmp_p
         memory.remember(FACT)
         memory.embed()
         (whole,) = memory.recall(ASKED).hits
-        assert whole.coarse is None and whole.explain()["precision"] == {}
-        assert not [each for each in xray(whole) if "kept in" in str(each)]
+        assert whole.precision is None and whole.explain()["precision"] == {}
+        assert not [each for each in explain_score(whole) if "kept in" in str(each)]
         errors = []
         for bits in (8, 4, 2):
             memory._store.encodings.set_precision({whole.atom.id: 32})
             cool(memory, bits)
             (hit,) = memory.recall(ASKED).hits
-            assert hit.coarse is not None and hit.coarse.bits == bits
-            assert 0 < hit.coarse.error < expected_error(bits, 256)
-            assert hit.explain()["precision"] == {"bits": bits, "error": hit.coarse.error, "frqad": hit.coarse.frqad}
+            assert hit.precision is not None and hit.precision.bits == bits
+            assert 0 < hit.precision.error < expected_error(bits, 256)
+            assert hit.explain()["precision"] == {
+                "bits": bits,
+                "error": hit.precision.error,
+                "frqad": hit.precision.frqad,
+            }
             model = main_of(memory)
-            kept = memory._store.encodings.coarse(model.model.id, [(hit.atom.id, 1)])[hit.atom.id, 1][1][0]
-            question = model.question(ASKED).vector.astype(float)
-            assert hit.coarse.frqad == frqad(question, ERROR, 32, kept.astype(float), ERROR, bits) > 0
-            assert [each for each in xray(hit) if f"{bits} bits (cosine ± " in str(each)]
-            errors.append(hit.coarse.error)
+            kept = memory._store.encodings.coarse_vectors(model.model.id, [(hit.atom.id, 1)])[hit.atom.id, 1][1][0]
+            question = model.encode_question(ASKED).vector.astype(float)
+            assert (
+                hit.precision.frqad
+                == frqad(question, DIMENSION_DEVIATION, 32, kept.astype(float), DIMENSION_DEVIATION, bits)
+                > 0
+            )
+            assert [each for each in explain_score(hit) if f"{bits} bits (cosine ± " in str(each)]
+            errors.append(hit.precision.error)
         assert errors == sorted(errors)
-    assert str(Coarse(4, 0.00512, 38.04)) == "4 bits (cosine ± 0.0051, Fisher-Rao 38.0)"
+    assert str(VectorPrecision(4, 0.00512, 38.04)) == "4 bits (cosine ± 0.0051, Fisher-Rao 38.0)"
 
 
 def test_what_was_said_once_and_reworded_since_is_asked_of_without_its_states(tmp_path: Path) -> None:
@@ -149,8 +162,8 @@ class _Counting:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder, self.seen = embedder, 0
-        self.model, self.question = embedder.model, embedder.question
+        self.model, self.encode_question = embedder.model, embedder.encode_question
 
-    def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
+    def encode_passages(self, pieces: Sequence[TextToEncode]) -> list[EncodedText]:
         self.seen += len(pieces)
-        return self._embedder.passages(pieces)
+        return self._embedder.encode_passages(pieces)

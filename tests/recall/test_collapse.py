@@ -10,27 +10,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.recall.collapse import Collapsed, Said, collapse
-from lamina.text.normal import normal_form
+from lamina.recall.duplicate_folding import FoldedHits, HitContent, fold_duplicates
+from lamina.text.normal_form import normal_form
 
 LONG = "the quarterly report about coffee prices in Lisbon is on the shared drive under finance for everybody to read"
 
 
 def folds(one: str, other: str) -> bool:
-    return collapse([Said(one), Said(other)]).kept == (0,)
+    return fold_duplicates([HitContent(one), HitContent(other)]).places == (0,)
 
 
 def test_equal_words_take_the_first_slot() -> None:
     hits = [
-        Said("Tea is hot."),
-        Said("coffee"),
-        Said("tea is HOT"),
-        Said("Ｔｅａ is hot!"),
-        Said("coffee!"),
-        Said("milk"),
+        HitContent("Tea is hot."),
+        HitContent("coffee"),
+        HitContent("tea is HOT"),
+        HitContent("Ｔｅａ is hot!"),
+        HitContent("coffee!"),
+        HitContent("milk"),
     ]
-    assert collapse(hits) == Collapsed((0, 1, 5), {0: [2, 3], 1: [4]})
-    assert collapse([]) == Collapsed((), {})
+    assert fold_duplicates(hits) == FoldedHits((0, 1, 5), {0: [2, 3], 1: [4]})
+    assert fold_duplicates([]) == FoldedHits((), {})
 
 
 def test_a_few_words_more_are_a_near_duplicate_either_way_round() -> None:
@@ -86,31 +86,36 @@ def test_signs_of_writing_do_not_matter(one: str, other: str) -> None:
 def test_another_subject_speaker_or_day_keeps_them_apart_and_an_unknown_one_fits() -> None:
     day = date(2026, 11, 14)
     for one, other in [
-        (Said("likes tea", subject="Ann"), Said("likes tea", subject="Bob")),
-        (Said("likes tea", speaker="Ann"), Said("likes tea", speaker="Bob")),
-        (Said("went running", day=day), Said("went running", day=date(2026, 11, 15))),
+        (HitContent("likes tea", subject="Ann"), HitContent("likes tea", subject="Bob")),
+        (HitContent("likes tea", speaker="Ann"), HitContent("likes tea", speaker="Bob")),
+        (HitContent("went running", day=day), HitContent("went running", day=date(2026, 11, 15))),
     ]:
-        assert collapse([one, other]).kept == (0, 1)
-        assert collapse([one, Said(other.text)]).kept == (0,)
-    assert collapse([Said("likes tea", subject="Ann "), Said("Likes tea.", subject="ANN")]).kept == (0,)
+        assert fold_duplicates([one, other]).places == (0, 1)
+        assert fold_duplicates([one, HitContent(other.text)]).places == (0,)
+    assert fold_duplicates(
+        [HitContent("likes tea", subject="Ann "), HitContent("Likes tea.", subject="ANN")]
+    ).places == (0,)
 
 
 def test_a_fact_and_the_turn_it_was_taken_from_are_two_things() -> None:
     for more in ("!", " please"):
-        assert collapse([Said(LONG, kind="fact"), Said(LONG + more, kind="narrative")]).kept == (0, 1)
-        assert collapse([Said(LONG, kind="fact"), Said(LONG + more, kind="fact")]).kept == (0,)
-        assert collapse([Said(LONG, kind="fact"), Said(LONG + more)]).kept == (0,)
+        assert fold_duplicates([HitContent(LONG, kind="fact"), HitContent(LONG + more, kind="narrative")]).places == (
+            0,
+            1,
+        )
+        assert fold_duplicates([HitContent(LONG, kind="fact"), HitContent(LONG + more, kind="fact")]).places == (0,)
+        assert fold_duplicates([HitContent(LONG, kind="fact"), HitContent(LONG + more)]).places == (0,)
 
 
 def test_a_slot_does_not_bring_together_what_stands_apart() -> None:
-    hits = [Said("likes tea"), Said("likes tea", subject="Ann"), Said("likes tea", subject="Bob")]
-    assert collapse(hits) == Collapsed((0, 2), {0: [1]})
+    hits = [HitContent("likes tea"), HitContent("likes tea", subject="Ann"), HitContent("likes tea", subject="Bob")]
+    assert fold_duplicates(hits) == FoldedHits((0, 2), {0: [1]})
 
 
 def test_hits_are_folded_into_slots_and_not_along_a_chain() -> None:
     words = [f"w{n:c}" for n in range(97, 117)]
-    chain = [Said(" ".join(words[: 20 - n])) for n in range(8)]
-    assert collapse(chain) == Collapsed((0, 3, 5, 7), {0: [1, 2], 3: [4], 5: [6]})
+    chain = [HitContent(" ".join(words[: 20 - n])) for n in range(8)]
+    assert fold_duplicates(chain) == FoldedHits((0, 3, 5, 7), {0: [1, 2], 3: [4], 5: [6]})
 
 
 WORDS = st.sampled_from(["ann", "bob", "tea", "milk", "not", "5", "7", "monday", "green", "lisbon", "茶", "café"])
@@ -129,15 +134,15 @@ TEXTS = st.lists(
 @settings(deadline=None)
 @given(TEXTS)
 def test_every_hit_has_one_place_and_looking_only_at_rare_words_misses_nothing(texts: list[str]) -> None:
-    found = collapse([Said(text) for text in texts])
-    places = [*found.kept, *(n for group in found.folded.values() for n in group)]
+    found = fold_duplicates([HitContent(text) for text in texts])
+    places = [*found.places, *(n for group in found.folded.values() for n in group)]
     assert sorted(places) == list(range(len(texts)))
-    assert list(found.kept) == sorted(found.kept)
+    assert list(found.places) == sorted(found.places)
     assert all(n < min(group) and group == sorted(group) for n, group in found.folded.items())
     kept: list[int] = []
     for n, text in enumerate(texts):
         slot = next((k for k in kept if folds(texts[k], text)), None)
-        assert (n in found.kept) == (slot is None)
+        assert (n in found.places) == (slot is None)
         if slot is None:
             kept.append(n)
         else:
@@ -147,8 +152,8 @@ def test_every_hit_has_one_place_and_looking_only_at_rare_words_misses_nothing(t
 @settings(deadline=None)
 @given(TEXTS)
 def test_equal_normal_forms_with_equal_signs_share_a_slot(texts: list[str]) -> None:
-    found = collapse([Said(text) for text in texts for _ in (0, 1)])
-    assert len(found.kept) == len(collapse([Said(text) for text in texts]).kept) + sum(
+    found = fold_duplicates([HitContent(text) for text in texts for _ in (0, 1)])
+    assert len(found.places) == len(fold_duplicates([HitContent(text) for text in texts]).places) + sum(
         not normal_form(text) for text in texts
     )
 
@@ -156,7 +161,7 @@ def test_equal_normal_forms_with_equal_signs_share_a_slot(texts: list[str]) -> N
 def test_a_hundred_hits_take_no_time() -> None:
     random = Random(7)
     vocabulary = [f"word{n:c}{m:c}" for n in range(97, 117) for m in range(97, 117)]
-    hits = [Said(" ".join(random.choices(vocabulary, k=40))) for _ in range(100)]
+    hits = [HitContent(" ".join(random.choices(vocabulary, k=40))) for _ in range(100)]
     began = time.perf_counter()
-    assert len(collapse(hits * 2).kept) == 100
+    assert len(fold_duplicates(hits * 2).places) == 100
     assert time.perf_counter() - began < 1.0

@@ -18,7 +18,7 @@ from lamina.atom.passage import Passage
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.recall.pack import SECTIONS, Item, by_characters, least, pack
+from lamina.recall.context_packing import SECTIONS, ContextItem, estimate_tokens, minimum_budget, pack_context
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -32,22 +32,22 @@ def name(n: int) -> AtomId:
 
 def item(
     n: int = 0, text: str = "Tea is hot.", speaker: str | None = None, marks: tuple[str, ...] = (), **fields: Any
-) -> Item:
+) -> ContextItem:
     atom = Atom(
         **{"id": name(n), "scope": Scope("org:local"), "kind": "fact", "content": text, "observed_at": NOON, **fields}
     )
-    return Item(atom, Passage(1, text, 0, len(text), speaker), marks=marks)
+    return ContextItem(atom, Passage(1, text, 0, len(text), speaker), marks=marks)
 
 
-def profile(n: int, text: str = "Prefers tea.", **fields: Any) -> Item:
+def profile(n: int, text: str = "Prefers tea.", **fields: Any) -> ContextItem:
     return item(n, text, layer=Layer.PROFILE, **fields)
 
 
-def rule(n: int, text: str = "Serve tea hot.", **fields: Any) -> Item:
+def rule(n: int, text: str = "Serve tea hot.", **fields: Any) -> ContextItem:
     return item(n, text, memory_type=MemoryType.PROCEDURE, **fields)
 
 
-def turn(n: int, text: str = "tea, please", **fields: Any) -> Item:
+def turn(n: int, text: str = "tea, please", **fields: Any) -> ContextItem:
     return item(n, text, **{"speaker": "Ann", "memory_type": MemoryType.NARRATIVE, **fields})
 
 
@@ -60,7 +60,9 @@ def headings(told: str) -> list[str]:
 
 def test_sections_stand_in_their_order_and_items_by_rank() -> None:
     found = [item(9, status=Status.CHALLENGED), turn(1), item(2), rule(3), profile(4), item(5), turn(6)]
-    told = pack(found, 2000, core=[item(7, "The user is called Ann.")], beside=[("release", ["planner: freeze"])])
+    told = pack_context(
+        found, 2000, core=[item(7, "The user is called Ann.")], workstreams=[("release", ["planner: freeze"])]
+    )
     assert headings(told) == list(SECTIONS)
     order = [line[3:29] for line in told.splitlines() if line.startswith("- [0")]
     assert order == [name(n) for n in (7, 4, 3, 2, 5, 1, 6, 9)]
@@ -69,7 +71,7 @@ def test_sections_stand_in_their_order_and_items_by_rank() -> None:
 @pytest.mark.parametrize("status", list(Status))
 def test_what_is_doubted_unconfirmed_or_withdrawn_stands_apart(status: Status) -> None:
     apart = {Status.CHALLENGED, Status.CONSTRAINED, Status.INVALIDATED, Status.TOMBSTONED}
-    assert headings(pack([rule(1, status=status)], 2000)) == ["disputed" if status in apart else "rules"]
+    assert headings(pack_context([rule(1, status=status)], 2000)) == ["disputed" if status in apart else "rules"]
 
 
 def test_an_item_says_where_it_is_from_and_when_it_holds() -> None:
@@ -79,7 +81,7 @@ def test_an_item_says_where_it_is_from_and_when_it_holds() -> None:
         item(3, valid_from=NOON - DAY),
         turn(4),
     ]
-    assert pack(found, 2000).splitlines()[1:-1] == [
+    assert pack_context(found, 2000).splitlines()[1:-1] == [
         "## facts",
         f"- [{name(1)} web active 2026-11-14; valid from 2026-11-14 to 2026-11-30] Tea is hot.",
         f"- [{name(2)} human superseded 2026-11-14; valid to 2026-11-14; was A, now B; see (3)] Tea is hot.",
@@ -87,29 +89,29 @@ def test_an_item_says_where_it_is_from_and_when_it_holds() -> None:
         "## evidence",
         f"- [{name(4)} human active 2026-11-14] Ann: tea, please",
     ]
-    assert "valid to 0001-01-01" in pack([item(1, valid_until=datetime(1, 1, 1, tzinfo=UTC))], 2000)
+    assert "valid to 0001-01-01" in pack_context([item(1, valid_until=datetime(1, 1, 1, tzinfo=UTC))], 2000)
 
 
 def test_the_day_of_a_turn_is_its_own() -> None:
     said = turn(1)
-    moved = Item(said.atom, Passage(1, "tea", 0, 3, "Ann", NOON - 3 * DAY))
-    assert "active 2026-11-11] Ann: tea" in pack([moved], 2000)
+    moved = ContextItem(said.atom, Passage(1, "tea", 0, 3, "Ann", NOON - 3 * DAY))
+    assert "active 2026-11-11] Ann: tea" in pack_context([moved], 2000)
 
 
 def test_other_words_may_stand_in_for_stale_ones_and_a_pair_is_an_item() -> None:
-    told = pack([item(1)._replace(text="Tea is [superseded, see x].")], 2000)
+    told = pack_context([item(1)._replace(text="Tea is [superseded, see x].")], 2000)
     assert told.splitlines()[2].endswith("] Tea is [superseded, see x].")
-    assert pack([(item(1).atom, item(1).passage)], 2000) == pack([item(1)], 2000)
+    assert pack_context([(item(1).atom, item(1).passage)], 2000) == pack_context([item(1)], 2000)
 
 
 def test_nothing_is_told_twice() -> None:
-    told = pack([item(1), item(2), item(1)], 2000, core=[item(2), item(3), item(3)])
+    told = pack_context([item(1), item(2), item(1)], 2000, core=[item(2), item(3), item(3)])
     assert [line[25:29] for line in told.splitlines() if line.startswith("- [")] == ["0003", "0001", "0002"]
 
 
 def test_without_a_hit_nothing_is_known_whatever_the_core() -> None:
-    assert pack([], 2000) == pack([], 0) == NOTHING
-    assert pack([], 2000, core=[item(1)]).splitlines()[-3:] == [
+    assert pack_context([], 2000) == pack_context([], 0) == NOTHING
+    assert pack_context([], 2000, core=[item(1)]).splitlines()[-3:] == [
         f"- [{name(1)} human active 2026-11-14] Tea is hot.",
         "nothing known",
         "</memories>",
@@ -154,7 +156,7 @@ def test_no_memory_gets_out_of_its_fence(attack: str, place: str) -> None:
         "speaker": turn(1, speaker=attack),
         "mark": turn(1, marks=(attack,)),
     }[place]
-    told = pack([hostile, item(2)], 2000)
+    told = pack_context([hostile, item(2)], 2000)
     assert told.count("<") == told.count(">") == 2
     assert told.isprintable() is False
     assert re.sub(r"[\u200c\u200d\n]", "", told).isprintable()
@@ -166,57 +168,57 @@ def test_no_memory_gets_out_of_its_fence(attack: str, place: str) -> None:
 @settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=[])), st.text(st.characters(exclude_categories=[])))
 def test_any_text_stays_on_its_line(text: str, speaker: str) -> None:
-    told = pack([turn(1, text, speaker=speaker)], 10_000)
+    told = pack_context([turn(1, text, speaker=speaker)], 10_000)
     assert len(told.splitlines()) == 4
     assert told.count("<") == told.count(">") == 2
 
 
 def test_joiners_that_a_script_or_an_emoji_needs_stay() -> None:
     for text in ("می\u200cخواهم", "👩\u200d💻", "क्\u200dष", "naïve — “x” 茶"):
-        assert pack([item(1, text)], 2000).split("\n")[2].endswith(f"] {text}")
+        assert pack_context([item(1, text)], 2000).split("\n")[2].endswith(f"] {text}")
 
 
 # The budget
 
 
 def test_a_long_item_makes_way_for_shorter_ones_behind_it() -> None:
-    told = pack([item(1), item(2, "leaf " * 500), item(3)], 200)
+    told = pack_context([item(1), item(2, "leaf " * 500), item(3)], 200)
     assert [line[25:29] for line in told.splitlines() if line.startswith("- [")] == ["0001", "0003"]
 
 
 def test_only_the_best_hit_is_cut_and_at_a_word() -> None:
-    told = pack([turn(1, "zebra " * 900), item(2)], 200)
+    told = pack_context([turn(1, "zebra " * 900), item(2)], 200)
     assert re.search(r"Ann: (zebra )+zebra…\n</memories>$", told)
-    assert 190 <= by_characters(told) <= 200
-    told = pack([turn(1, "斑" * 900, speaker="Ann Example")], 200)
+    assert 190 <= estimate_tokens(told) <= 200
+    told = pack_context([turn(1, "斑" * 900, speaker="Ann Example")], 200)
     assert re.search(r"Ann Example: 斑{20,}…\n</memories>$", told)
-    assert pack([turn(1, "zebra " * 900)], least()) == TOO_LITTLE
+    assert pack_context([turn(1, "zebra " * 900)], minimum_budget()) == TOO_LITTLE
 
 
 def test_core_memories_leave_room_for_the_answer() -> None:
     core = [item(n, "core " * 20) for n in range(50)]
-    told = pack([item(100 + n, "answer " * 10) for n in range(50)], 1000, core=core)
-    assert by_characters(told[: told.index("## facts")]) <= 250
+    told = pack_context([item(100 + n, "answer " * 10) for n in range(50)], 1000, core=core)
+    assert estimate_tokens(told[: told.index("## facts")]) <= 250
     assert told.count("core core") > 10
     assert told.count("answer answer") > 10
-    assert 900 <= by_characters(told) <= 1000
+    assert 900 <= estimate_tokens(told) <= 1000
 
 
 def test_the_default_counter_is_careful() -> None:
-    assert by_characters("") == by_characters("   ") == 0
-    assert by_characters("tea") == 1
-    assert by_characters("coffee") == 2
-    assert by_characters("2026-11-14") == 10
-    assert by_characters("é") == 1
-    assert by_characters("茶 tea") == 3
-    assert by_characters("👍") == 3
+    assert estimate_tokens("") == estimate_tokens("   ") == 0
+    assert estimate_tokens("tea") == 1
+    assert estimate_tokens("coffee") == 2
+    assert estimate_tokens("2026-11-14") == 10
+    assert estimate_tokens("é") == 1
+    assert estimate_tokens("茶 tea") == 3
+    assert estimate_tokens("👍") == 3
 
 
 @settings(deadline=None)
 @given(st.text())
 def test_the_default_counter_counts_a_token_for_four_characters(text: str) -> None:
     told = " ".join(text.split())
-    assert 4 * by_characters(told) >= len(told)
+    assert 4 * estimate_tokens(told) >= len(told)
 
 
 def pieces(text: str) -> int:
@@ -229,7 +231,7 @@ def by_tens(text: str) -> int:
     return len(text) // 10
 
 
-COUNTERS: list[Callable[[str], int]] = [by_characters, len, lambda text: len(text.encode()), pieces, by_tens]
+COUNTERS: list[Callable[[str], int]] = [estimate_tokens, len, lambda text: len(text.encode()), pieces, by_tens]
 SPOKEN = st.one_of(st.text(max_size=60), st.text("ab <>#\n", max_size=300), st.text("茶é ", max_size=80))
 ITEMS = st.builds(
     lambda n, text, speaker, status, make: make(n, text, speaker=speaker, status=status),
@@ -248,30 +250,32 @@ ITEMS = st.builds(
     st.integers(0, 1500),
     st.sampled_from(range(len(COUNTERS))),
 )
-def test_every_budget_is_kept_by_every_counter(found: list[Item], core: list[Item], extra: int, counter: int) -> None:
+def test_every_budget_is_kept_by_every_counter(
+    found: list[ContextItem], core: list[ContextItem], extra: int, counter: int
+) -> None:
     count = COUNTERS[counter]
-    budget = least(count) + extra
-    told = pack(found, budget, core=core, count=count)
+    budget = minimum_budget(count) + extra
+    told = pack_context(found, budget, core=core, count=count)
     assert count(told) <= budget
     assert told.startswith("<memories>\n")
     assert told.endswith("\n</memories>")
     assert ("nothing known" in told) == (not found) or "nothing known" in str(found)
-    assert told == pack(found, budget, core=core, count=count)
+    assert told == pack_context(found, budget, core=core, count=count)
 
 
 @settings(deadline=None)
 @given(st.lists(ITEMS, min_size=1, max_size=8), st.sampled_from(range(len(COUNTERS))))
-def test_below_the_least_budget_the_shortest_context_is_told(found: list[Item], counter: int) -> None:
+def test_below_the_least_budget_the_shortest_context_is_told(found: list[ContextItem], counter: int) -> None:
     count = COUNTERS[counter]
-    assert pack(found, 0, count=count) == TOO_LITTLE
-    assert count(TOO_LITTLE) <= least(count)
-    assert count(NOTHING) <= least(count)
+    assert pack_context(found, 0, count=count) == TOO_LITTLE
+    assert count(TOO_LITTLE) <= minimum_budget(count)
+    assert count(NOTHING) <= minimum_budget(count)
 
 
 def test_a_whole_that_counts_more_than_its_lines_still_fits() -> None:
     found = [item(n, "leaf " * n) for n in range(1, 20)]
-    for budget in range(least(by_tens), 200):
-        assert by_tens(pack(found, budget, count=by_tens)) <= budget
+    for budget in range(minimum_budget(by_tens), 200):
+        assert by_tens(pack_context(found, budget, count=by_tens)) <= budget
 
 
 def test_counting_is_done_once_an_item() -> None:
@@ -279,7 +283,7 @@ def test_counting_is_done_once_an_item() -> None:
 
     def count(text: str) -> int:
         counted.append(len(text))
-        return by_characters(text)
+        return estimate_tokens(text)
 
-    told = pack([item(n, "leaf " * 20) for n in range(100)], 2000, count=count)
+    told = pack_context([item(n, "leaf " * 20) for n in range(100)], 2000, count=count)
     assert sum(counted) < 100 * 200 + 2 * len(told)

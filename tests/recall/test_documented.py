@@ -10,13 +10,13 @@ import pytest
 from town import needs_minilm, opened, populate, questions
 
 from lamina import Settings
-from lamina.recall import recipe
-from lamina.recall.recipe import Recipe
+from lamina.recall import scoring_profiles
+from lamina.recall.scoring_profiles import ScoringProfile
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "recall.md").read_text(encoding="utf-8")
-RECIPES = {name: value for name, value in vars(recipe).items() if isinstance(value, Recipe)}
-CONSTANTS = {name: value for name, value in vars(recipe).items() if name.isupper() and name not in RECIPES}
+RECIPES = {name: value for name, value in vars(scoring_profiles).items() if isinstance(value, ScoringProfile)}
+CONSTANTS = {name: value for name, value in vars(scoring_profiles).items() if name.isupper() and name not in RECIPES}
 
 
 def cells(first: str, section: str = "Constants") -> list[str]:
@@ -39,7 +39,7 @@ def test_every_constant_is_written_down(name: str) -> None:
     assert cells(f"`{name}`")[0] == written(CONSTANTS[name])
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(Recipe) if field.name != "name"])
+@pytest.mark.parametrize("name", [field.name for field in fields(ScoringProfile) if field.name != "name"])
 def test_every_recipe_is_written_down(name: str) -> None:
     assert [cell.strip("`") for cell in cells("recipe")] == list(RECIPES)
     assert cells(f"`{name}`") == [written(getattr(each, name)) for each in RECIPES.values()]

@@ -10,7 +10,7 @@ import pytest
 
 import lamina
 from lamina import Atom, FixedClock, Memory
-from lamina.recall.marks import Mark
+from lamina.recall.marks import HitMark
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 KNOWN, NEWER = "The library card costs 12 euros a year.", "I paid 15 euros for the library card."
@@ -57,7 +57,7 @@ def say_against(memory: Memory, clock: FixedClock) -> None:
 def test_a_person_s_later_words_may_make_a_person_s_outdated(person: Memory, clock: FixedClock) -> None:
     say(person, clock, KNOWN)
     say_against(person, clock)
-    assert Mark.OUTDATED in shown(person)[KNOWN]
+    assert HitMark.OUTDATED in shown(person)[KNOWN]
     assert list(shown(person)).index(NEWER) < list(shown(person)).index(KNOWN)
 
 

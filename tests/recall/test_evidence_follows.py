@@ -349,7 +349,7 @@ def test_what_is_announced_stands_behind_what_holds_until_then(ledge: Ledge, mon
     ledge.put(new, old.with_(valid_until=NOON + DAY, superseded_by=(new.id,)))
     first, second = ledge.memory.recall("when does the library close?").hits
     assert (first.marks, second.marks) == ((), ("announced",))
-    assert [(each.atom_id, each.why) for each in first.before] == [(new.id, "which is only announced")]
+    assert [(each.atom_id, each.reason) for each in first.before] == [(new.id, "which is only announced")]
 
 
 # The past

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lamina import Memory, Recall, Settings
-from lamina.recall.named import SURE, slips
+from lamina.recall.name_lookup import CORRECT_PREFIX, spelling_variants
 
 
 @pytest.fixture(params=["none", "light"])
@@ -71,8 +71,8 @@ def test_words_from_a_conversation_are_judged_by_their_words_alone(memory: Memor
 
 @given(st.text("abcdefg", min_size=4, max_size=9))
 def testslips_keep_the_beginning_and_hold_every_neighbour(word: str) -> None:
-    near = set(slips(word))
-    assert all(each[:SURE] == word[:SURE] for each in near)
-    assert word[:SURE] + word[SURE + 1 :] in near
+    near = set(spelling_variants(word))
+    assert all(each[:CORRECT_PREFIX] == word[:CORRECT_PREFIX] for each in near)
+    assert word[:CORRECT_PREFIX] + word[CORRECT_PREFIX + 1 :] in near
     assert word + "x" in near
     assert word[:-2] + word[-1] + word[-2] in near

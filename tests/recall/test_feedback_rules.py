@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from lamina.atom.atom import Signals
 from lamina.atom.identity import AtomId
 from lamina.errors import InvalidInput
-from lamina.recall.feedback import Lesson, Verdict, cite, learn, parse_verdict
+from lamina.recall.feedback import (
+    AnswerVerdict,
+    FeedbackEffect,
+    derive_citation_effects,
+    derive_feedback_effects,
+    parse_verdict,
+)
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -22,24 +28,27 @@ A, B, C = AtomId("a"), AtomId("b"), AtomId("c")
 def test_a_cited_atom_is_used_and_moves_by_the_verdict_while_the_others_were_ignored(
     verdict: str, quality: float
 ) -> None:
-    learnt = learn([A, B, C], [B], parse_verdict(verdict))
-    assert learnt == {A: Lesson(-0.05), B: Lesson(quality, used=True), C: Lesson(-0.05)}
+    learnt = derive_feedback_effects([A, B, C], [B], parse_verdict(verdict))
+    assert learnt == {A: FeedbackEffect(-0.05), B: FeedbackEffect(quality, is_used=True), C: FeedbackEffect(-0.05)}
 
 
-@pytest.mark.parametrize("verdict", list(Verdict))
-def test_where_nothing_is_cited_nothing_is_learnt(verdict: Verdict) -> None:
-    assert learn([A, B], [], verdict) == {}
-    assert learn([], [], verdict) == {}
+@pytest.mark.parametrize("verdict", list(AnswerVerdict))
+def test_where_nothing_is_cited_nothing_is_learnt(verdict: AnswerVerdict) -> None:
+    assert derive_feedback_effects([A, B], [], verdict) == {}
+    assert derive_feedback_effects([], [], verdict) == {}
 
 
 def test_an_atom_counts_once() -> None:
-    assert learn([A, B, A], [A, A], Verdict.UP) == {A: Lesson(0.1, used=True), B: Lesson(-0.05)}
-    assert list(cite([A, A])) == [A]
+    assert derive_feedback_effects([A, B, A], [A, A], AnswerVerdict.UP) == {
+        A: FeedbackEffect(0.1, is_used=True),
+        B: FeedbackEffect(-0.05),
+    }
+    assert list(derive_citation_effects([A, A])) == [A]
 
 
 def test_what_was_not_returned_cannot_be_cited() -> None:
     with pytest.raises(InvalidInput, match=r"^b, c: not among the hits of this recall"):
-        learn([A], [B, A, C, B], Verdict.UP)
+        derive_feedback_effects([A], [B, A, C, B], AnswerVerdict.UP)
 
 
 def test_a_verdict_is_one_of_three() -> None:
@@ -48,19 +57,19 @@ def test_a_verdict_is_one_of_three() -> None:
 
 
 def test_a_use_counts_and_leaves_quality_alone() -> None:
-    signals = cite([A])[A].applied(Signals(1.3, 1, NOON - DAY, (NOON - DAY,), NOON - DAY, 1), NOON)
+    signals = derive_citation_effects([A])[A].apply_to(Signals(1.3, 1, NOON - DAY, (NOON - DAY,), NOON - DAY, 1), NOON)
     assert signals == Signals(1.3, 2, NOON, (NOON - DAY, NOON), NOON - DAY, 2)
 
 
 def test_of_uses_that_were_only_counted_the_last_is_taken_over_and_the_first_stays_unknown() -> None:
-    signals = cite([A])[A].applied(Signals(1.3, 4, NOON - DAY), NOON)
+    signals = derive_citation_effects([A])[A].apply_to(Signals(1.3, 4, NOON - DAY), NOON)
     assert signals == Signals(1.3, 5, NOON, uses=(NOON - DAY, NOON), use_days=2)
 
 
 def test_the_last_ten_uses_are_kept_and_every_day_counts_once() -> None:
     signals = Signals()
     for n in range(24):
-        signals = Lesson(used=True).applied(signals, NOON + n * DAY / 2)
+        signals = FeedbackEffect(is_used=True).apply_to(signals, NOON + n * DAY / 2)
     assert len(signals.uses) == 10
     assert (signals.uses[-1], signals.recall_count) == (NOON + 11.5 * DAY, 24)
     assert (signals.first_used_at, signals.use_days) == (NOON, 13)
@@ -70,18 +79,18 @@ def test_the_last_ten_uses_are_kept_and_every_day_counts_once() -> None:
 def test_a_good_answer_is_a_success_and_a_wrong_one_a_failure_of_what_was_cited(
     verdict: str, outcome: tuple[float, float]
 ) -> None:
-    learnt = learn([A, B], [A], parse_verdict(verdict))
-    cited, ignored = (learnt[each].applied(Signals(), NOON) for each in (A, B))
+    learnt = derive_feedback_effects([A, B], [A], parse_verdict(verdict))
+    cited, ignored = (learnt[each].apply_to(Signals(), NOON) for each in (A, B))
     assert (cited.successes, cited.failures) == outcome
     assert ignored == Signals(0.95)
 
 
 def test_being_ignored_moves_quality_only() -> None:
-    assert Lesson(-0.05).applied(Signals(1.0, 4, NOON - DAY), NOON) == Signals(0.95, 4, NOON - DAY)
+    assert FeedbackEffect(-0.05).apply_to(Signals(1.0, 4, NOON - DAY), NOON) == Signals(0.95, 4, NOON - DAY)
 
 
 def test_the_last_use_never_moves_back() -> None:
-    signals = Lesson(used=True).applied(Signals(1.0, 1, NOON, (NOON,), NOON, 1), NOON - DAY)
+    signals = FeedbackEffect(is_used=True).apply_to(Signals(1.0, 1, NOON, (NOON,), NOON, 1), NOON - DAY)
     assert signals == Signals(1.0, 2, NOON, (NOON - DAY, NOON), NOON - DAY, 2)
 
 
@@ -89,7 +98,7 @@ def test_the_last_use_never_moves_back() -> None:
 def test_quality_stays_between_its_bounds_and_steps_are_whole(moves: list[float]) -> None:
     signals, twentieths = Signals(), 20
     for move in moves:
-        signals = Lesson(move).applied(signals, NOON)
+        signals = FeedbackEffect(move).apply_to(signals, NOON)
         twentieths = min(40, max(2, twentieths + round(move * 20)))
         assert signals.quality_score == pytest.approx(twentieths / 20, abs=1e-9)
         assert 0.1 <= signals.quality_score <= 2.0

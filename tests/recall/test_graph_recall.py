@@ -10,7 +10,7 @@ import pytest
 from town import needs_minilm, opened, remembered
 
 from lamina import Hit, Memory
-from lamina.recall.recipe import LINKED
+from lamina.recall.scoring_profiles import GRAPH_NEARNESS
 
 QUESTION = "who repairs the espresso machine?"
 FOUND, FAR = "Luca repairs the espresso machine.", "Orders go to Zagreb."
@@ -34,7 +34,7 @@ def test_a_fact_reached_only_by_a_relation_is_brought_in_with_its_link(words: Me
     brought = hit_of(words, end)
     assert brought is not None
     assert [name for name, _ in brought.terms] == ["graph"]
-    assert 0 < brought.relevance <= LINKED
+    assert 0 < brought.relevance <= GRAPH_NEARNESS
     assert brought.links == ((start, "depends_on", end, 0.75),)
     assert brought.explain()["links"] == [[start, "depends_on", end, 0.75]]
     assert brought.why.startswith("links ")
@@ -105,7 +105,7 @@ def test_a_link_lifts_what_meaning_found_far_behind(tmp_path: Path, embedder: st
         assert before is not None
         assert moved is not None
         assert moved.score > before.score
-        assert 0 < dict(moved.terms)["graph"] <= LINKED
+        assert 0 < dict(moved.terms)["graph"] <= GRAPH_NEARNESS
         assert moved.links == ((start, "depends_on", end, 1.0),)
 
 

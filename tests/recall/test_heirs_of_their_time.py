@@ -13,7 +13,7 @@ from ledge import Ledge
 from town import DAY, NOON, texts
 
 from lamina import Atom, FixedClock, Hit
-from lamina.atom.standing import begins
+from lamina.atom.effective_status import effective_from
 from lamina.atom.status import Status
 
 START = NOON - 40 * DAY
@@ -59,7 +59,9 @@ def told(ledge: Ledge, steps: list[Step], *, doubted: bool) -> None:
         if before is None:
             (before,) = ledge.put(new).atoms
             continue
-        until: dict[str, Any] = {"valid_until": max(begins(new), begins(before))} if steps[n - 1].until else {}
+        until: dict[str, Any] = (
+            {"valid_until": max(effective_from(new), effective_from(before))} if steps[n - 1].until else {}
+        )
         ended = before.with_(status=steps[n - 1].becomes, superseded_by=(new.id,), **until)
         before = ledge.put(new.with_(supersedes=(before.id,)), ended).atoms[0]
 
@@ -68,7 +70,7 @@ def is_of_its_time(hit: Hit, at: datetime) -> bool:
     """Whether words had been said by then, and a statement had been said or was true already."""
     if hit.atom.is_segment:
         return hit.passage.at is not None and hit.passage.at <= at
-    return hit.atom.observed_at <= at or begins(hit.atom) <= at
+    return hit.atom.observed_at <= at or effective_from(hit.atom) <= at
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from town import EMBEDDERS, opened, remembered
 
 from lamina import Hit, Memory
-from lamina.recall.hops import BEHIND, HOP, names_in
+from lamina.recall.fact_chains import MAX_GAIN, SHARE_PER_HOP, names_in
 
 QUESTION = "In which city was the person born who is married to the author of Heron Bay?"
 AUTHOR, WIFE = "The author of Heron Bay is Piet Vandermeer.", "Piet Vandermeer is married to Odile Santerre."
@@ -46,7 +46,7 @@ def test_a_hop_is_a_term_of_the_score_and_its_links_are_told(memory: Memory) -> 
     author, wife, city = (remembered(memory, each) for each in (AUTHOR, WIFE, CITY))
     found = hits(memory)
     end = found[city]
-    assert 0 < dict(end.terms)["hop"] <= HOP
+    assert 0 < dict(end.terms)["hop"] <= MAX_GAIN
     assert [link[:3] for link in end.links if link[1].startswith("names ")] == [
         (author, "names Piet Vandermeer", wife),
         (wife, "names Odile Santerre", city),
@@ -64,7 +64,7 @@ def test_what_was_reached_stands_behind_what_led_to_it(memory: Memory) -> None:
     assert "hop" not in dict(found[author].terms)
     hopped = [hit for hit in found.values() if "hop" in dict(hit.terms)]
     assert hopped
-    assert all(hit.relevance <= BEHIND * max(each.relevance for each in found.values()) for hit in hopped)
+    assert all(hit.relevance <= SHARE_PER_HOP * max(each.relevance for each in found.values()) for hit in hopped)
 
 
 def test_no_hop_where_one_fact_has_every_word_asked_for(memory: Memory) -> None:

@@ -10,8 +10,8 @@ from town import NOON, opened, remembered, says
 
 import lamina
 from lamina import FixedClock, InvalidInput, Memory, NotFound
-from lamina.recall.hit import bundled_count
-from lamina.recall.pack import least
+from lamina.recall.context_packing import minimum_budget
+from lamina.recall.hit import bundled_token_counter
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def test_a_plan_gets_three_of_each(memory: Memory) -> None:
     told = plan.text(2000)
     assert [line for line in told.splitlines() if line.startswith("## ")] == ["## profile", "## rules", "## facts"]
     assert told.count("\n- [") == 9
-    count = bundled_count()
+    count = bundled_token_counter()
     assert count(plan.text(150, count=count)) <= 150
 
 
@@ -191,9 +191,9 @@ def test_a_context_keeps_to_the_bundled_tokenizers_count(memory: Memory, budget:
     for n in range(30):
         remembered(memory, f"Tea number {n} is good. " + "Très bon, 茶! " * n, subject=str(n))
     remembered(memory, "Ann is allergic to nuts.", pinned=True)
-    count = bundled_count()
-    assert count(memory.recall("tea", k=30).context(budget)) <= max(budget, least(count))
-    assert len(memory.recall("tea", k=30).context(budget, count=len)) <= max(budget, least(len))
+    count = bundled_token_counter()
+    assert count(memory.recall("tea", k=30).context(budget)) <= max(budget, minimum_budget(count))
+    assert len(memory.recall("tea", k=30).context(budget, count=len)) <= max(budget, minimum_budget(len))
 
 
 def test_a_context_holds_the_core_memories_whatever_is_asked(memory: Memory) -> None:

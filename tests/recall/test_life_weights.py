@@ -24,22 +24,29 @@ from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.lifecycle.lifecycle_state import LifecycleState
 from lamina.recall import Recall
-from lamina.recall.weigh import LEAST, MOST, UNSEEN, status_weight, total, weigh
-from lamina.store.encodings import Near
-from lamina.store.lives import Life
+from lamina.recall.hit_weights import (
+    MAX_WEIGHT,
+    MIN_WEIGHT,
+    NEUTRAL_WEIGHTS,
+    compute_weights,
+    multiply_weights,
+    status_weight,
+)
+from lamina.store.ageing_state import AgeingState
+from lamina.store.encodings import NearPassage
 from terminal import Cli
 
 STATES = [each.value for each in LifecycleState]
 PART = st.floats(0, 1)
-LIVES = st.builds(Life, st.just(1), retention=PART, importance=PART, recency=PART, state=st.sampled_from(STATES))
+LIVES = st.builds(AgeingState, st.just(1), retention=PART, importance=PART, recency=PART, state=st.sampled_from(STATES))
 YEARS = 730 * DAY
 SHED = "what does Ann keep in the shed?"
 
 
-def near(status: Status = Status.ACTIVE) -> Near:
+def near(status: Status = Status.ACTIVE) -> NearPassage:
     """Where an atom stands that is like any other."""
     scope = parse_scope("org:local")
-    return Near(
+    return NearPassage(
         (AtomId("0" * 26), 1),
         scope,
         0.5,
@@ -60,14 +67,16 @@ def near(status: Status = Status.ACTIVE) -> Near:
     )
 
 
-def weights(life: Life | None, status: Status = Status.ACTIVE) -> dict[str, float]:
-    return dict(weigh(near(status), Signals(), life))
+def weights(life: AgeingState | None, status: Status = Status.ACTIVE) -> dict[str, float]:
+    return dict(compute_weights(near(status), Signals(), life))
 
 
 def lives(memory: Memory, states: dict[str, str], **known: Any) -> None:
     """A dream has seen these, each in a state."""
     atoms = [memory.get(state) for state in states]
-    memory._store.lives.put({atom.id: Life(atom.revision, state=states[atom.id], **known) for atom in atoms})
+    memory._store.ageing_states.put(
+        {atom.id: AgeingState(atom.revision, state=states[atom.id], **known) for atom in atoms}
+    )
 
 
 def is_explained(found: Recall) -> bool:
@@ -94,16 +103,16 @@ def ledge(tmp_path: Path) -> Iterator[Ledge]:
 
 
 @given(LIVES, st.sampled_from(Status), st.floats(0.1, 2.0))
-def test_no_weight_silences_and_none_shouts(life: Life, status: Status, quality: float) -> None:
-    told = weigh(near(status), Signals(quality_score=quality), life)
-    assert all(LEAST <= value <= MOST for _, value in told)
-    assert total(told) == pytest.approx(prod(value for _, value in told), rel=1e-12)
-    of_life = prod(value for name, value in told if name in dict(UNSEEN))
+def test_no_weight_silences_and_none_shouts(life: AgeingState, status: Status, quality: float) -> None:
+    told = compute_weights(near(status), Signals(quality_score=quality), life)
+    assert all(MIN_WEIGHT <= value <= MAX_WEIGHT for _, value in told)
+    assert multiply_weights(told) == pytest.approx(prod(value for _, value in told), rel=1e-12)
+    of_life = prod(value for name, value in told if name in dict(NEUTRAL_WEIGHTS))
     assert 0.8 < of_life < 1.1
 
 
 @given(LIVES, PART, st.sampled_from(["retention", "importance", "recency"]))
-def test_more_of_anything_never_weighs_less(life: Life, other: float, name: str) -> None:
+def test_more_of_anything_never_weighs_less(life: AgeingState, other: float, name: str) -> None:
     less, more = sorted([getattr(life, name), other])
     low, high = (weights(replace(life, **{name: each}))[name] for each in (less, more))
     assert low <= high
@@ -111,11 +120,11 @@ def test_more_of_anything_never_weighs_less(life: Life, other: float, name: str)
 
 
 def test_the_ends_of_each_scale() -> None:
-    nothing = weights(Life(1, retention=0.0, importance=0.0, recency=0.0))
-    everything = weights(Life(1, retention=1.0, importance=1.0, recency=1.0))
+    nothing = weights(AgeingState(1, retention=0.0, importance=0.0, recency=0.0))
+    everything = weights(AgeingState(1, retention=1.0, importance=1.0, recency=1.0))
     assert [nothing[name] for name in ("retention", "importance", "recency")] == [0.94, 0.97, 0.97]
     assert [everything[name] for name in ("retention", "importance", "recency")] == [1.0, 1.03, 1.0]
-    assert weights(Life(1, importance=0.5))["importance"] == 1.0
+    assert weights(AgeingState(1, importance=0.5))["importance"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -123,12 +132,12 @@ def test_the_ends_of_each_scale() -> None:
     [("active", 1.05), ("validated", 1.03), ("candidate", 0.99), ("stale", 0.94), ("archived", 0.92)],
 )
 def test_each_state_of_life_has_its_weight(state: str, weight: float) -> None:
-    assert weights(Life(1, state=state))["lifecycle"] == weight
+    assert weights(AgeingState(1, state=state))["lifecycle"] == weight
 
 
 @pytest.mark.parametrize("status", [each for each in Status if each is not Status.ACTIVE])
 def test_what_the_status_says_is_not_counted_again(status: Status) -> None:
-    told = weights(Life(1, state="archived" if status is Status.ARCHIVED else "stale"), status)
+    told = weights(AgeingState(1, state="archived" if status is Status.ARCHIVED else "stale"), status)
     assert told["status"] == status_weight(status)
     assert told["lifecycle"] == 1.0
 
@@ -139,7 +148,7 @@ def test_a_store_that_never_dreams_has_the_scores_it_would_have_without_lives(me
     for question in questions(count=12):
         for hit in memory.recall(question, 20).hits:
             seen += 1
-            assert hit.weights[4:] == UNSEEN
+            assert hit.weights[4:] == NEUTRAL_WEIGHTS
             assert [name for name, _ in hit.weights[:4]] == ["status", "layer", "trust", "quality"]
             assert hit.score.hex() == (hit.relevance * prod(value for _, value in hit.weights[:4])).hex()
     assert seen > 80
@@ -154,7 +163,7 @@ def test_after_a_dream_every_score_is_still_what_its_terms_and_weights_say(memor
     found = [memory.recall(question, 20) for question in questions(count=8)]
     assert all(is_explained(each) for each in found)
     moved = {name for each in found for hit in each.hits for name, value in hit.weights[4:] if value != 1.0}
-    assert moved == dict(UNSEEN).keys()
+    assert moved == dict(NEUTRAL_WEIGHTS).keys()
     assert answers(memory, questions(count=8)) != before
 
 
@@ -230,7 +239,7 @@ def test_life_says_nothing_of_another_time(memory: Memory) -> None:
     assert dict(hit.weights)["lifecycle"] == 0.94
     for moment in ({"as_of": NOON - DAY}, {"known_at": NOON + DAY}):
         (then,) = memory.recall("what is the boat called?", filter_stale=True, **moment).hits  # type: ignore[arg-type]
-        assert then.weights[4:] == UNSEEN
+        assert then.weights[4:] == NEUTRAL_WEIGHTS
 
 
 def test_a_reason_does_not_name_weights_that_moved_nothing(memory: Memory) -> None:
@@ -295,7 +304,7 @@ def test_a_crowd_of_stale_memories_does_not_keep_the_others_out(ledge: Ledge) ->
     old = ledge.put(*(ledge.atom(f"Ann sails the boat {n} on the lake.", subject="") for n in range(300))).atoms
     lone = ledge.states("Ann sails a borrowed dinghy at weekends.", subject="")
     question = "what boat does Ann sail on the lake?"
-    ledge.memory._store.lives.put({each.id: Life(1, state="stale") for each in old})
+    ledge.memory._store.ageing_states.put({each.id: AgeingState(1, state="stale") for each in old})
     assert lone.id not in {hit.atom.id for hit in ledge.memory.recall(question, 100).hits}
     found = ledge.memory.recall(question, 10, filter_stale=True)
     assert [hit.atom.id for hit in found.hits] == [lone.id]
@@ -316,7 +325,9 @@ def test_a_living_statement_stands_by_itself_where_its_words_are_stale(ledge: Le
     fact = ledge.states("Ann keeps bees behind the mill.", "I keep bees behind the mill.")
     question = "who keeps bees behind the mill?"
     assert [hit.atom.id for hit in ledge.memory.recall(question).hits] == [words.id]
-    ledge.memory._store.lives.put({words.id: Life(words.revision, state="stale"), fact.id: Life(1, state="active")})
+    ledge.memory._store.ageing_states.put(
+        {words.id: AgeingState(words.revision, state="stale"), fact.id: AgeingState(1, state="active")}
+    )
     found = ledge.memory.recall(question, filter_stale=True)
     assert [(hit.atom.id, hit.text) for hit in found.hits] == [(fact.id, "Ann keeps bees behind the mill.")]
     assert is_explained(found)
@@ -328,7 +339,7 @@ def test_a_stale_statement_does_not_come_along_with_living_words(ledge: Ledge) -
     fact = ledge.states("Ann keeps bees behind the mill.", "I keep bees behind the mill.")
     question = "who keeps bees behind the mill?"
     assert ledge.memory.recall(question).hits[0].statements == (fact,)
-    ledge.memory._store.lives.put({fact.id: Life(1, state="stale")})
+    ledge.memory._store.ageing_states.put({fact.id: AgeingState(1, state="stale")})
     (hit,) = ledge.memory.recall(question, filter_stale=True).hits
     assert (hit.atom.id, hit.statements) == (words.id, ())
 
@@ -338,7 +349,7 @@ def test_stale_words_still_lead_on_to_what_took_their_place(ledge: Ledge) -> Non
     ledge.say("The puppy answers to Pepper.", at=NOON - DAY)
     old = ledge.states("Ann's dog is called Biscuit.", "My dog is called Biscuit.")
     ledge.replace(old, ledge.atom("Ann's dog is called Pepper.", "The puppy answers to Pepper."))
-    ledge.memory._store.lives.put({old_words.id: Life(old_words.revision, state="stale")})
+    ledge.memory._store.ageing_states.put({old_words.id: AgeingState(old_words.revision, state="stale")})
     found = ledge.memory.recall("where does Biscuit sleep?", filter_stale=True)
     assert "Pepper" in found.hits[0].text
     assert all("Biscuit" not in hit.text for hit in found.hits)
@@ -359,7 +370,9 @@ def test_the_command_line_leaves_out_what_is_stale(cli: Cli, coffee: str, vault:
 @given(st.dictionaries(st.integers(0, 11), st.sampled_from(STATES), max_size=12))
 def test_filtered_hits_are_the_others_in_their_order(twelve: Memory, states: dict[int, str]) -> None:
     ids = sorted(atom.id for atom in twelve.list(limit=None))
-    twelve._store.lives.put({each: Life(1, state=states.get(n, "candidate")) for n, each in enumerate(ids)})
+    twelve._store.ageing_states.put(
+        {each: AgeingState(1, state=states.get(n, "candidate")) for n, each in enumerate(ids)}
+    )
     stale = {each for n, each in enumerate(ids) if states.get(n) in ("stale", "archived")}
     everything = [hit.atom.id for hit in twelve.recall("who cooks fish on Sunday?", 20).hits]
     found = twelve.recall("who cooks fish on Sunday?", 20, filter_stale=True)

@@ -10,7 +10,7 @@ import pytest
 from town import DAY, EMBEDDERS, NOON, needs_minilm, opened, populate, remembered, says, texts
 
 from lamina import InvalidScope, Memory
-from lamina.recall.recipe import ASKED_ASSISTANT, IN_TIME, SPEAKER
+from lamina.recall.scoring_profiles import NAMED_SPEAKER, SAID_AT_TIME, SAID_BY_ASSISTANT
 
 MODELS = ["light", pytest.param("minilm", marks=needs_minilm)]
 
@@ -67,7 +67,7 @@ def test_whoever_a_question_names_is_preferred(memory: Memory) -> None:
     for name in ("Ann", "Bob"):
         found = memory.recall(f"what did {name} buy?")
         assert (found.hits[0].passage.speaker, found.hits[0].text) == (name, "I bought a kayak.")
-        assert dict(found.hits[0].terms)["speaker"] == pytest.approx(SPEAKER)
+        assert dict(found.hits[0].terms)["speaker"] == pytest.approx(NAMED_SPEAKER)
         assert "speaker" not in dict(found.hits[1].terms)
     assert "speaker" not in dict(memory.recall("who bought a kayak?").hits[0].terms)
 
@@ -83,7 +83,7 @@ def test_the_time_a_question_names_is_preferred(memory: Memory) -> None:
     small_talk(memory)
     found = memory.recall("where did Ann swim on 12 October 2026?")
     assert found.hits[0].text == "I went swimming, lane 1."
-    assert dict(found.hits[0].terms)["time"] == pytest.approx(IN_TIME)
+    assert dict(found.hits[0].terms)["time"] == pytest.approx(SAID_AT_TIME)
     assert dict(found.understood)["time"] == "12 October 2026"
     assert all("time" not in dict(hit.terms) for hit in memory.recall("where did Ann swim?").hits)
 
@@ -98,7 +98,7 @@ def test_what_the_machine_said_comes_first_where_that_is_asked_for_and_else_last
     small_talk(memory)
     asked = memory.recall("which novel set at sea did you recommend?")
     assert asked.hits[0].passage.speaker == "assistant"
-    assert dict(asked.hits[0].terms)["speaker"] == pytest.approx(ASKED_ASSISTANT)
+    assert dict(asked.hits[0].terms)["speaker"] == pytest.approx(SAID_BY_ASSISTANT)
     other = memory.recall("a novel set at sea")
     machine = next(hit for hit in other.hits if hit.passage.speaker == "assistant")
     assert dict(machine.terms)["speaker"] == pytest.approx(memory.settings.assistant_prior) == pytest.approx(-0.12)

@@ -15,7 +15,7 @@ from town import STORE, needs_minilm, opened, populate, questions, says, texts
 
 from lamina import InvalidInput
 from lamina.models.errors import ModelMissing
-from lamina.models.files import ALL_FILES, MODEL_FILES
+from lamina.models.model_files import ALL_FILES, MODEL_FILES
 
 LIGHT, MINILM = "wordllama-l2-supercat-256", "all-MiniLM-L6-v2-int8@afdb6f1a"
 QUESTION = "which animal lives with them?"
@@ -27,7 +27,7 @@ def test_without_the_transformers_files_the_light_path_answers_and_says_what_is_
         found = memory.recall(QUESTION)
         assert found.model == LIGHT
         assert texts(found)[0] == "We adopted a greyhound."
-        assert "lamina models download" in memory.models.missing
+        assert "lamina models download" in memory.models.missing_hint
 
 
 def test_the_transformer_by_name_must_be_there(tmp_path: Path) -> None:
@@ -47,9 +47,9 @@ def test_an_open_memory_answers_through_the_transformer_as_soon_as_it_is_there_a
         assert {memory.recall(question).model for question in questions(count=3)} == {LIGHT}
         models.mkdir()
         for file in ALL_FILES:
-            shutil.copyfile(STORE.place(file), models / file.sha256)
+            shutil.copyfile(STORE.path_of(file), models / file.sha256)
         assert memory.recall(QUESTION).model == LIGHT
-        assert memory.models.missing == ""
+        assert memory.models.missing_hint == ""
         assert memory.embed() > 0
         found = memory.recall(QUESTION)
         assert found.model == MINILM
@@ -62,7 +62,7 @@ def test_half_of_the_transformers_files_are_none(tmp_path: Path) -> None:
     models = tmp_path / "models"
     models.mkdir()
     weights = max(ALL_FILES, key=lambda file: file.size)
-    shutil.copyfile(STORE.place(weights), models / weights.sha256)
+    shutil.copyfile(STORE.path_of(weights), models / weights.sha256)
     with opened(tmp_path / "vault", "auto", models_dir=models) as memory:
         memory.remember("We adopted a greyhound.")
         assert memory.recall(QUESTION).model == LIGHT

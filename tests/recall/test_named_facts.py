@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lamina import Memory, Settings
-from lamina.recall.recipe import ENTITY, EXACT, TEXT
+from lamina.recall.scoring_profiles import NAMED_ENTITY, NAMED_SUBJECT, TEXT_PROFILE
 
 
 @pytest.fixture
@@ -26,16 +26,19 @@ def terms(memory: Memory, question: str, text: str) -> dict[str, float]:
 def test_a_fact_is_found_by_its_subject(memory: Memory) -> None:
     memory.remember("Light roast, no sugar.", subject="coffee")
     memory.remember("Blue.", subject="the garden fence")
-    assert terms(memory, "how do I take my coffee?", "Light roast, no sugar.")["exact"] == EXACT * TEXT.prior
-    assert terms(memory, "What colour has The Garden Fence?", "Blue.")["exact"] == EXACT * TEXT.prior
+    assert (
+        terms(memory, "how do I take my coffee?", "Light roast, no sugar.")["exact"]
+        == NAMED_SUBJECT * TEXT_PROFILE.prior
+    )
+    assert terms(memory, "What colour has The Garden Fence?", "Blue.")["exact"] == NAMED_SUBJECT * TEXT_PROFILE.prior
     assert "exact" not in terms(memory, "what about the garden gate?", "Blue.")
 
 
 def test_a_fact_is_found_by_an_entity_and_its_subject_counts_more(memory: Memory) -> None:
     memory.remember("Moved in May.", subject="family", entities=("Clara Berg",))
-    assert terms(memory, "What did clara berg do?", "Moved in May.")["entity"] == ENTITY * TEXT.prior
+    assert terms(memory, "What did clara berg do?", "Moved in May.")["entity"] == NAMED_ENTITY * TEXT_PROFILE.prior
     both = terms(memory, "Is Clara Berg family?", "Moved in May.")
-    assert both["exact"] == EXACT * TEXT.prior
+    assert both["exact"] == NAMED_SUBJECT * TEXT_PROFILE.prior
     assert "entity" not in both
 
 

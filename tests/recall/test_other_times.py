@@ -16,7 +16,7 @@ from lamina.atom.identity import IdSource
 from lamina.atom.status import ENDED
 from lamina.atom.trust import Origin
 from lamina.errors import InvalidInput, LaminaError, NotFound
-from lamina.store.base import Change, Commit
+from lamina.store.base import AtomChange, Commit
 
 DAY = timedelta(days=1)
 
@@ -56,7 +56,7 @@ def written(memory: Memory, atoms: Sequence[Atom | str], **fields: Any) -> tuple
         verb="write",
         reason="because",
         scope=memory.scope,
-        changes=tuple(map(Change, made)),
+        changes=tuple(map(AtomChange, made)),
     )
     return memory._store.commit(commit).atoms
 

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.recall.pagerank import EIGHT_STEPS, WEAKEST, pagerank
+from lamina.recall.pagerank import EIGHT_STEPS, MIN_EDGE_WEIGHT, pagerank
 
 Edges = list[tuple[str, str, float]]
 
 ORACLE: Edges = [("a", "b", 1.0), ("a", "c", 0.5), ("b", "c", 0.2), ("c", "a", 1.0)]
 NODES = st.sampled_from([f"n{n:02}" for n in range(12)])
-EDGES = st.lists(st.tuples(NODES, NODES, st.floats(WEAKEST, 1.0)), max_size=40)
+EDGES = st.lists(st.tuples(NODES, NODES, st.floats(MIN_EDGE_WEIGHT, 1.0)), max_size=40)
 SEEDS = st.dictionaries(NODES, st.floats(0.01, 5.0), min_size=1, max_size=5)
 ALPHAS = st.sampled_from([0.0, 0.3, 0.5, 0.85])
 

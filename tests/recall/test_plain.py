@@ -14,7 +14,7 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
-from lamina.recall.plain import STATUS_BONUS, Ranked, plain
+from lamina.recall.plain_ranking import STATUS_BONUS, PlainResult, rank_plainly
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -32,12 +32,12 @@ def atom(name: str, content: str = "nothing of it", *, day: int = 0, **fields: A
     )
 
 
-def ids(ranked: list[Ranked]) -> list[str]:
+def ids(ranked: list[PlainResult]) -> list[str]:
     return [each.atom.id for each in ranked]
 
 
 def terms(question: str, *atoms: Atom) -> dict[str, float]:
-    return dict(next(each for each in plain(atoms, question) if each.atom is atoms[0]).terms)
+    return dict(next(each for each in rank_plainly(atoms, question) if each.atom is atoms[0]).terms)
 
 
 def test_every_term_has_its_constant() -> None:
@@ -50,7 +50,7 @@ def test_every_term_has_its_constant() -> None:
 
 
 def test_the_terms_add_up_to_the_score() -> None:
-    for each in plain([atom("a", "tea and milk"), atom("b", "tea"), atom("c")], "tea"):
+    for each in rank_plainly([atom("a", "tea and milk"), atom("b", "tea"), atom("c")], "tea"):
         assert each.score == sum(value for _, value in each.terms)
 
 
@@ -64,24 +64,24 @@ def test_an_exact_find_beats_shared_words_and_those_beat_status_and_age() -> Non
         atom("f", day=-1, status=Status.CONSTRAINED),
         atom("g", status=Status.MERGED),
     )
-    assert ids(plain([old, waiting, live, meta, half, words, exact], "green tea")) == list("abcdefg")
+    assert ids(rank_plainly([old, waiting, live, meta, half, words, exact], "green tea")) == list("abcdefg")
 
 
 def test_the_newest_has_the_whole_bonus_by_rank_and_not_by_time() -> None:
-    ranked = plain([atom("a", day=-5000), atom("b", day=0), atom("c", day=-1), atom("d", day=-1)], "zebra")
+    ranked = rank_plainly([atom("a", day=-5000), atom("b", day=0), atom("c", day=-1), atom("d", day=-1)], "zebra")
     assert ids(ranked) == ["b", "c", "d", "a"]
     assert [dict(each.terms)["recency"] for each in ranked] == [0.25, 0.1875, 0.125, 0.0625]
 
 
 def test_ties_go_by_record_then_by_id() -> None:
     # One step of age apart, made up for by nothing else: equal scores come only from equal ranks, so ids decide.
-    assert ids(plain([atom("c"), atom("a"), atom("b")], "zebra")) == ["a", "b", "c"]
-    assert plain([], "zebra") == []
+    assert ids(rank_plainly([atom("c"), atom("a"), atom("b")], "zebra")) == ["a", "b", "c"]
+    assert rank_plainly([], "zebra") == []
 
 
 def test_an_atom_not_yet_recorded_is_as_old_as_its_observation() -> None:
     fresh = atom("z").with_(recorded_at=None, observed_at=NOON + DAY)
-    assert ids(plain([atom("a"), fresh], "zebra")) == ["z", "a"]
+    assert ids(rank_plainly([atom("a"), fresh], "zebra")) == ["z", "a"]
 
 
 @pytest.mark.parametrize("status", list(Status))
@@ -117,6 +117,6 @@ def test_a_question_without_words_finds_only_itself() -> None:
 @given(st.lists(st.tuples(st.text("ab ", max_size=6), st.integers(0, 3), st.sampled_from(Status)), max_size=9))
 def test_the_same_atoms_in_any_order_give_the_same_ranking(drawn: list[tuple[str, int, Status]]) -> None:
     atoms = [atom(f"{n}", text, day=day, status=status) for n, (text, day, status) in enumerate(drawn)]
-    ranked = plain(atoms, "a ab")
-    assert plain(random.Random(1).sample(atoms, len(atoms)), "a ab") == ranked
+    ranked = rank_plainly(atoms, "a ab")
+    assert rank_plainly(random.Random(1).sample(atoms, len(atoms)), "a ab") == ranked
     assert [each.score for each in ranked] == sorted((each.score for each in ranked), reverse=True)

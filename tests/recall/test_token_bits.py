@@ -12,7 +12,7 @@ import pytest
 from town import EMBEDDERS, answers, needs_minilm, opened, populate, questions
 
 from lamina import Memory
-from lamina.models.encode import encode_some
+from lamina.models.passage_encoding import encode_up_to
 
 ASKED = questions(count=12)
 
@@ -53,8 +53,8 @@ def test_until_all_states_are_made_anew_answers_are_those_of_the_signs_and_then_
     before = told(vault, 1)
     with bits(vault, 4) as memory:
         assert answers(memory, ASKED) == before
-        left = memory._store.encodings.how_many_missing(_primary(memory), "nibbles")
-        assert encode_some(memory._store, memory._equipment.embedders()[1], 5) == 5
+        left = memory._store.encodings.count_missing(_primary(memory), "nibbles")
+        assert encode_up_to(memory._store, memory._model_registry.embedders()[1], 5) == 5
         assert answers(memory, ASKED) == before
         assert memory.embed() == left - 5
         after = answers(memory, ASKED)
@@ -77,7 +77,7 @@ def test_what_is_written_meanwhile_is_found_at_once_through_the_transformer(vaul
         found = memory.recall("where does the heron stand?")
         assert found.model.startswith("all-MiniLM")
         assert found.hits[0].atom.id == kept.id
-        assert memory._store.encodings.how_many_missing(_primary(memory), "nibbles") > 20
+        assert memory._store.encodings.count_missing(_primary(memory), "nibbles") > 20
 
 
 @needs_minilm

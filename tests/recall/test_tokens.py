@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.recall.tokens import TokenKind, tokenise
+from lamina.recall.sentence_tokens import SentenceTokenKind, tokenise_sentence
 
 
 def kinds(text: str) -> list[tuple[str, str]]:
-    return [(token.text, token.kind.value) for token in tokenise(text) if token.kind is not TokenKind.MARK]
+    return [
+        (token.text, token.kind.value) for token in tokenise_sentence(text) if token.kind is not SentenceTokenKind.MARK
+    ]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +50,7 @@ def test_typed_things_stay_whole(text: str, found: list[tuple[str, str]]) -> Non
     ],
 )
 def test_short_forms_are_parted(text: str, words: list[str]) -> None:
-    assert [token.lower for token in tokenise(text)] == words
+    assert [token.lower for token in tokenise_sentence(text)] == words
 
 
 @pytest.mark.parametrize(
@@ -63,12 +65,12 @@ def test_short_forms_are_parted(text: str, words: list[str]) -> None:
     ],
 )
 def test_a_capital_names_something_where_nothing_else_explains_it(text: str, names: list[str]) -> None:
-    assert [token.text for token in tokenise(text) if token.kind is TokenKind.NAME] == names
+    assert [token.text for token in tokenise_sentence(text) if token.kind is SentenceTokenKind.NAME] == names
 
 
 @given(st.text(max_size=300))
 def test_tokens_lie_in_the_text_in_order_and_cover_it(text: str) -> None:
-    found = tokenise(text)
+    found = tokenise_sentence(text)
     assert all(text[token.start : token.end] == token.text for token in found)
     assert all(one.end <= other.start for one, other in pairwise(found))
     inside = {at for token in found for at in range(token.start, token.end)}

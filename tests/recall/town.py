@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from lamina import FixedClock, Memory, Settings
-from lamina.models.files import ALL_FILES, ModelStore, models_folder
+from lamina.models.model_files import ALL_FILES, ModelStore, models_folder
 from lamina.recall import Recall
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)

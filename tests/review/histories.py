@@ -21,17 +21,17 @@ from pathlib import Path
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.scope import Scope
-from lamina.atom.status import ENDED, Status, Way
+from lamina.atom.status import ENDED, Status, TransitionCause
 from lamina.atom.trust import Origin
 from lamina.capture.draft import parse_draft
-from lamina.capture.write import Words, Writer, verdicts_on, write
+from lamina.capture.statement_commit import SegmentBatch, Writer, classify_statements, commit_verdicts
 from lamina.clock import FixedClock
 from lamina.errors import ClaimTaken, LaminaError, Refused, TransitionRefused, UndoRefused
-from lamina.recall.past import Moments, admits
-from lamina.recall.view import View
+from lamina.recall.query_time import QueryTime, is_admitted
+from lamina.recall.recall_view import RecallView
 from lamina.review.settle import settle
 from lamina.review.undo import undo
-from lamina.store.base import Change, Commit, CommitId, Entry, Filter
+from lamina.store.base import AtomChange, AtomFilter, Commit, CommitId, JournalEntry
 from lamina.store.sqlite import SqliteStore
 
 SCOPE = Scope("org:local")
@@ -79,7 +79,7 @@ class Tally:
         self.doubled += other.doubled
 
 
-def rows_of(entries: Iterable[Entry]) -> list[Row]:
+def rows_of(entries: Iterable[JournalEntry]) -> list[Row]:
     """The versions the journal tells of, folded by hand."""
     known: dict[str, dict[str, object]] = {}
     rows: dict[str, Row] = {}
@@ -231,8 +231,14 @@ class Trial:
     def _remember(self, statements: Sequence[dict[str, object]]) -> None:
         now, drafts = self.clock.at, [parse_draft(**statement) for statement in statements]
         atoms = [draft.to_atom(self._ids.new(now), SCOPE, Origin.HUMAN, None, now) for draft in drafts]
-        receipt = write(
-            Words(), verdicts_on(atoms, self.store, now), self._writer, self.store, "remember", "said", None
+        receipt = commit_verdicts(
+            SegmentBatch(),
+            classify_statements(atoms, self.store, now),
+            self._writer,
+            self.store,
+            "remember",
+            "said",
+            None,
         )
         self.tally.outcomes.update(outcome.result.value for outcome in receipt.outcomes)
         self._count(receipt.commit)
@@ -240,15 +246,15 @@ class Trial:
     def _forget(self, claim: str) -> None:
         live = [atom for atom in self._atoms(claim) if atom.status not in ENDED]
         if live:
-            self._change(self.random.choice(live).with_(status=Status.TOMBSTONED), Way.ORDINARY)
+            self._change(self.random.choice(live).with_(status=Status.TOMBSTONED), TransitionCause.ORDINARY)
 
     def _restore(self, claim: str) -> None:
         ended = [atom for atom in self._atoms(claim) if atom.status in ENDED]
         if ended:
             self._meddled_with.add(claim)
-            self._change(self.random.choice(ended).with_(status=Status.ACTIVE), Way.RESTORE)
+            self._change(self.random.choice(ended).with_(status=Status.ACTIVE), TransitionCause.RESTORE)
 
-    def _change(self, atom: Atom, way: Way) -> None:
+    def _change(self, atom: Atom, way: TransitionCause) -> None:
         before = self.store.position()
         try:
             done = self.store.commit(
@@ -259,7 +265,7 @@ class Trial:
                     reason="so",
                     scope=SCOPE,
                     way=way,
-                    changes=(Change(atom),),
+                    changes=(AtomChange(atom),),
                 )
             )
             self._count(done.id)
@@ -269,8 +275,8 @@ class Trial:
             assert self.store.position() == before
 
     def _undo(self, commit: CommitId) -> None:
-        (entry,) = self.store.journal([SCOPE], commit=commit)
-        touched = self.store.read(Filter(scopes=(SCOPE,), ids=tuple(change.atom_id for change in entry.changes)))
+        (entry,) = self.store.read_journal([SCOPE], commit=commit)
+        touched = self.store.read(AtomFilter(scopes=(SCOPE,), ids=tuple(change.atom_id for change in entry.changes)))
         try:
             self._count(undo(self.store, commit, (SCOPE,), "test", Origin.HUMAN)[-1].id)
             self._commits.remove(commit)
@@ -285,7 +291,7 @@ class Trial:
             self.tally.commits += 1
 
     def _atoms(self, claim: str) -> list[Atom]:
-        return self.store.read(Filter(scopes=(SCOPE,), subject=claim))
+        return self.store.read(AtomFilter(scopes=(SCOPE,), subject=claim))
 
     def _told(self, claim: str) -> list[tuple[str | None, str, datetime | None, datetime, datetime | None]]:
         return [
@@ -297,24 +303,26 @@ class Trial:
     def _look(self) -> dict[str, dict[datetime, set[tuple[str, str]]]]:
         """What the engine says of a few moments while this is the last position."""
         by_claim: dict[str, list[AtomId]] = {}
-        for atom in self.store.read(Filter(scopes=(SCOPE,))):
+        for atom in self.store.read(AtomFilter(scopes=(SCOPE,))):
             by_claim.setdefault(atom.subject, []).append(atom.id)
         found = {}
         probes = [START + self.random.randint(-30, 60) * DAY + self.random.choice([-1, 0, 1]) * TICK for _ in range(4)]
-        known = View(store=self.store, scopes=(SCOPE,), at=START).atoms(id for ids in by_claim.values() for id in ids)
+        known = RecallView(store=self.store, scopes=(SCOPE,), at=START).atoms(
+            id for ids in by_claim.values() for id in ids
+        )
         for claim, ids in by_claim.items():
             found[claim] = {at: self._stood([known[atom_id] for atom_id in ids], at, None) for at in probes}
         return found
 
     def _stood(self, atoms: Iterable[Atom], moment: datetime, seq: int | None) -> set[tuple[str, str]]:
         self.tally.questions += 1
-        view = View(store=self.store, scopes=(SCOPE,), at=moment, seq=seq, as_of=True)
-        return {(atom.id, atom.content) for atom in atoms if admits(view, atom, (Status.ACTIVE, Status.ARCHIVED))}
+        view = RecallView(store=self.store, scopes=(SCOPE,), at=moment, journal_position=seq, is_as_of=True)
+        return {(atom.id, atom.content) for atom in atoms if is_admitted(view, atom, (Status.ACTIVE, Status.ARCHIVED))}
 
     # Whether it is right
 
     def _check(self) -> None:
-        entries = self.store.journal([SCOPE])
+        entries = self.store.read_journal([SCOPE])
         self._check_time(entries)
         rows: dict[str, list[Row]] = {}
         for row in rows_of(entries):
@@ -328,14 +336,14 @@ class Trial:
             for claim, own in rows.items():
                 self._check_claim(claim, own, by_claim.get(claim, []), position, then.get(claim, {}))
 
-    def _check_time(self, entries: Sequence[Entry]) -> None:
+    def _check_time(self, entries: Sequence[JournalEntry]) -> None:
         """Transaction time only ever goes up, and a moment finds the last entry up to it."""
         if [entry.seq for entry in entries] != list(range(1, len(entries) + 1)):
             self._fault("the journal's positions do not follow one another")
         if any(later.at < earlier.at for earlier, later in pairwise(entries)):
             self._fault("the journal's time went back")
         for entry in entries:
-            found = Moments(known_at=entry.at).view(self.store, (SCOPE,), START).seq
+            found = QueryTime(known_at=entry.at).view(self.store, (SCOPE,), START).journal_position
             if found != max(each.seq for each in entries if each.at <= entry.at):
                 self._fault(f"known_at={entry.at} is read as position {found}")
 

@@ -17,10 +17,10 @@ from desk import Desk
 from lamina import Atom, Memory, passages_of
 from lamina.atom.identity import IdSource
 from lamina.capture.receipt import Result
-from lamina.capture.write import fresh_ids
-from lamina.dream.entity_pages import write_pages
+from lamina.capture.statement_commit import new_ids
+from lamina.dream.entity_pages import update_pages
 from lamina.errors import Erased, InvalidInput, NotFound, Refused
-from lamina.text.normal import normal_form
+from lamina.text.normal_form import normal_form
 
 PIN = "The code of the boathouse is kavodumbitarozk."
 
@@ -125,8 +125,8 @@ def listed(desk: Desk, kind: str) -> int:
 
 def pages(desk: Desk, name: str) -> None:
     """Give somebody who is named again and again a page."""
-    ids = fresh_ids(IdSource(os.urandom), desk.clock.at)
-    assert write_pages(desk.memory._store, desk.memory.scope, {normal_form(name): name}, ids)
+    ids = new_ids(IdSource(os.urandom), desk.clock.at)
+    assert update_pages(desk.memory._store, desk.memory.scope, {normal_form(name): name}, ids)
     desk.memory.sync()
 
 
@@ -218,7 +218,7 @@ def test_what_is_left_says_who_erased_it_and_when(desk: Desk) -> None:
     for ask in (desk.memory.history, desk.memory.neighbours, desk.memory.signals, desk.memory.pin, desk.memory.path_of):
         with pytest.raises(Erased):
             ask(atom.id)
-    (stub,) = desk.memory._store.fingerprints.stubs(desk.memory.scopes)
+    (stub,) = desk.memory._store.fingerprints.list_stubs(desk.memory.scopes)
     assert (stub.atom_id, stub.actor, stub.reason, len(stub.fingerprint)) == (atom.id, "human", "the tenant asked", 64)
 
 
@@ -530,7 +530,7 @@ def test_a_second_erasure_in_the_same_words_leaves_a_chain_that_verifies(desk: D
     assert segment(desk).content.count("[erased]") == 2
     assert desk.memory.doctor(deep=True).healthy
     assert not traces([desk.root], ["kavodumbitarozk", "mavutogapulorak"])
-    db = desk.memory._store._history.db
+    db = desk.memory._store._journal.db
     for mischief in (
         "UPDATE versions SET body=replace(body, 'Rex', 'Max') WHERE body LIKE '%Rex%'",
         "UPDATE retold SET digest=zeroblob(32)",
@@ -539,10 +539,10 @@ def test_a_second_erasure_in_the_same_words_leaves_a_chain_that_verifies(desk: D
         "UPDATE versions SET salt=NULL WHERE body IS NOT NULL",
         "UPDATE commits SET batch=NULL",
     ):
-        with db.trial():
+        with db.trial_transaction():
             db.run(mischief)
-            assert desk.memory._store._history.broken_links() != [], mischief
-    assert desk.memory._store._history.broken_links() == []
+            assert desk.memory._store._journal.find_broken_links() != [], mischief
+    assert desk.memory._store._journal.find_broken_links() == []
 
 
 def test_what_was_known_then_is_told_without_the_sentence(desk: Desk) -> None:

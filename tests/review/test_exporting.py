@@ -15,9 +15,9 @@ import pytest
 import lamina
 from lamina import FixedClock, InvalidInput, Memory
 from lamina.atom.record import from_record
-from lamina.importers.front import read_front
+from lamina.importers.foreign_frontmatter import read_frontmatter
 from lamina.vault import layout
-from lamina.vault.codec import read_sheet
+from lamina.vault.atom_file import parse_file
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 
@@ -65,7 +65,7 @@ def test_a_markdown_export_parses_back_to_the_same_atoms(memory: Memory, tmp_pat
     atoms = memory.list(status=None, limit=None)
     assert len(files) == len(atoms)
     for atom in atoms:
-        sheet = read_sheet((place / layout.path_for(atom)).read_bytes())
+        sheet = parse_file((place / layout.path_for(atom)).read_bytes())
         assert sheet.id == atom.id
         assert {name: value for name, value in sheet.fields.items() if value != getattr(atom, name)} == {}
 
@@ -83,12 +83,12 @@ def test_an_okf_bundle_is_one_for_any_reader_of_the_format(memory: Memory, tmp_p
     concepts = [file for file in place.rglob("*.md") if file.name not in ("index.md", "log.md")]
     assert concepts
     for file in concepts:
-        front = read_front(file.read_text(encoding="utf-8"))
+        front = read_frontmatter(file.read_text(encoding="utf-8"))
         assert front.text("type")
         assert front.text("title")
         assert front.moment("timestamp")
     index = (place / "index.md").read_text(encoding="utf-8")
-    assert read_front(index).text("okf_version") == "0.1"
+    assert read_frontmatter(index).text("okf_version") == "0.1"
     listed = set(re.findall(r"\]\(([^)]+)\)", index))
     assert listed == {file.relative_to(place).as_posix() for file in concepts}
     days = re.findall(r"(?m)^## (\d{4}-\d\d-\d\d)$", (place / "log.md").read_text(encoding="utf-8"))
@@ -131,7 +131,7 @@ def test_an_export_without_a_place_lies_under_the_vaults_own_folder(memory: Memo
     place = memory.export()
     assert place.parent == memory.root / ".lamina" / "exports"
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
-    assert memory.sync().anything is False
+    assert memory.sync().has_changes is False
 
 
 def test_nothing_that_exists_is_overwritten(memory: Memory, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import lamina
 from lamina import Atom, FixedClock, Memory, Origin, Refused, RelationName, Status
-from lamina.atom.pair import LIKELY_CHANGE, hold_both
+from lamina.atom.pair import LIKELY_CHANGE_CONFIDENCE, are_both_valid
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -114,7 +114,7 @@ def test_what_happened_is_never_superseded_nor_merged(memory: Memory, clock: Fix
 def test_both_valid_is_remembered(memory: Memory, pair: tuple[Atom, Atom]) -> None:
     memory.review.both_valid(pair[0].id, pair[1].id)
     old, new = (memory.get(each.id) for each in pair)
-    assert hold_both(old, new)
+    assert are_both_valid(old, new)
     assert not is_linked(new)
     memory.relate(new.id, "contradicts", old.id, 0.5)
     assert memory.review.pairs() == []
@@ -157,7 +157,7 @@ def test_a_likely_change_is_shown_where_the_answer_matters(memory: Memory, clock
     old = memory.remember("The Thursday class is with Dana.").atom
     clock.at += DAY
     new = memory.remember("Thursdays are with Iris.").atom
-    memory.relate(new.id, "contradicts", old.id, LIKELY_CHANGE)
+    memory.relate(new.id, "contradicts", old.id, LIKELY_CHANGE_CONFIDENCE)
     assert memory.review.pairs() == []
     assert memory.review.list() == []
     assert [(each.a.id, each.b.id) for each in memory.review.pairs(later=True)] == [(old.id, new.id)]

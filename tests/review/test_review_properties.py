@@ -14,7 +14,7 @@ from standing_store import stands
 
 import lamina
 from lamina import Atom, FixedClock, Memory, Receipt, Refused, Status
-from lamina.atom.status import ARROWS, ENDED
+from lamina.atom.status import ENDED, TRANSITIONS
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 TOPICS = ("garden", "kitchen", "workshop")
@@ -97,7 +97,7 @@ def check(memory: Memory) -> None:
     for entry in memory.journal():
         for change in entry.changes:
             if entry.verb in ("keep", "both_valid", "merge", "need_more", "reject") and change.old_status is not None:
-                assert change.new_status in (change.old_status, *ARROWS[change.old_status])
+                assert change.new_status in (change.old_status, *TRANSITIONS[change.old_status])
             if entry.verb == "quarantine" and change.new_status is Status.CONSTRAINED:
                 assert change.old_status is not Status.TOMBSTONED
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from lamina import Atom, FixedClock, LaminaError, Memory, Origin
 from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.lineage import trust
+from lamina.atom.lineage import lineage_trust
 from lamina.atom.scope import Scope
-from lamina.atom.status import RECALL_WEIGHT, Status, Way
-from lamina.atom.trust import TRUST, statements_wait
+from lamina.atom.status import RECALL_WEIGHT, Status, TransitionCause
+from lamina.atom.trust import TRUST, statements_need_review
 from lamina.errors import Refused
-from lamina.store.base import Change, Commit, Filter
+from lamina.store.base import AtomChange, AtomFilter, Commit
 from lamina.store.sqlite import SqliteStore
 from lamina.testing import LOCAL, NOON
 
@@ -81,7 +81,7 @@ class _Chain:
         status = self._chance.choice((Status.ACTIVE, Status.ARCHIVED, Status.CONSTRAINED, Status.CHALLENGED))
         made = self._atom(by, "summary", status=status, derived_from=tuple(parents))
         worth = min([TRUST[by], *(self._worth[parent] for parent in parents)])
-        held = any(parent not in self._vouched for parent in parents) or statements_wait(by)
+        held = any(parent not in self._vouched for parent in parents) or statements_need_review(by)
         self._put(made, by)
         self._worth[made.id] = worth
         if by is Origin.HUMAN or not held:
@@ -94,7 +94,10 @@ class _Chain:
         self._done.failures.append(f"chain {self._n}: {atom.id} changed its origin")
 
     def _promote(self) -> None:
-        by, way = self._chance.choice([*Origin]), self._chance.choice((Way.ORDINARY, Way.RESTORE, Way.UNDO))
+        by, way = (
+            self._chance.choice([*Origin]),
+            self._chance.choice((TransitionCause.ORDINARY, TransitionCause.RESTORE, TransitionCause.UNDO)),
+        )
         atom = self._pick()
         self._put(atom.with_(status=Status.ACTIVE), by, way)
         if by is Origin.HUMAN:
@@ -109,7 +112,7 @@ class _Chain:
         self._put(self._pick().with_(status=Status.TOMBSTONED), self._chance.choice([*Origin]))
 
     def _check(self, atom: Atom) -> None:
-        worth = trust(atom, lambda ids: {each.id: each for each in self._read(ids)})
+        worth = lineage_trust(atom, lambda ids: {each.id: each for each in self._read(ids)})
         if worth > self._worth[atom.id]:
             self._done.failures.append(f"chain {self._n}: {atom.id} is worth {worth}, not {self._worth[atom.id]}")
         if atom.status in RECALL_WEIGHT and atom.id not in self._vouched:
@@ -127,9 +130,9 @@ class _Chain:
             **fields,  # type: ignore[arg-type]
         )
 
-    def _put(self, atom: Atom, by: Origin, way: Way = Way.ORDINARY) -> None:
+    def _put(self, atom: Atom, by: Origin, way: TransitionCause = TransitionCause.ORDINARY) -> None:
         commit = Commit(
-            actor="x", origin=by, verb="x", reason="x", scope=Scope(LOCAL), changes=(Change(atom),), way=way
+            actor="x", origin=by, verb="x", reason="x", scope=Scope(LOCAL), changes=(AtomChange(atom),), way=way
         )
         self._store.commit(commit)
         self._worth.setdefault(atom.id, TRUST[atom.origin])
@@ -141,7 +144,7 @@ class _Chain:
         return self._read([*self._worth])
 
     def _read(self, ids: Sequence[AtomId] | object) -> list[Atom]:
-        return self._store.read(Filter(scopes=(Scope(LOCAL),), ids=tuple(ids)))  # type: ignore[arg-type]
+        return self._store.read(AtomFilter(scopes=(Scope(LOCAL),), ids=tuple(ids)))  # type: ignore[arg-type]
 
 
 Step = Callable[["Laundry"], object]
@@ -199,7 +202,7 @@ class Laundry:
 
     def _check(self) -> None:
         for atom in self._all():
-            worth = trust(atom, lambda ids: {each.id: each for each in self._read(ids)})
+            worth = lineage_trust(atom, lambda ids: {each.id: each for each in self._read(ids)})
             if worth > self.most:
                 self.done.failures.append(f"{self.name}: {atom.id} of {self.origin} is worth {worth}: {atom.content}")
             if atom.status in RECALL_WEIGHT and atom.is_searched:
@@ -213,7 +216,7 @@ class Laundry:
             self.done.failures.append(f"{self.name}: recalled")
 
     def _read(self, ids: object) -> list[Atom]:
-        return self.person._store.read(Filter(scopes=self.person.scopes, ids=tuple(ids)))  # type: ignore[arg-type]
+        return self.person._store.read(AtomFilter(scopes=self.person.scopes, ids=tuple(ids)))  # type: ignore[arg-type]
 
 
 def summed_up(wash: Laundry) -> None:

@@ -19,7 +19,7 @@ from lamina import FixedClock, LaminaError, Memory
 from lamina.atom.scope import Scope
 from lamina.recall import Recall
 from lamina.review.review import Review
-from lamina.store.base import Filter, TextQuery
+from lamina.store.base import AtomFilter, TextQuery
 from lamina.testing import NOON
 from lamina.working.block import Block
 from lamina.working.run import Run
@@ -80,8 +80,8 @@ class Vault:
     def learn(self, scope: str) -> None:
         """Which ids a scope has now."""
         store = self.memories[scope]._store
-        self.ids[scope] = [atom.id for atom in store.read(Filter(scopes=(Scope(scope),)))]
-        self.commits[scope] = [str(entry.id) for entry in store.journal([Scope(scope)], limit=20)]
+        self.ids[scope] = [atom.id for atom in store.read(AtomFilter(scopes=(Scope(scope),)))]
+        self.commits[scope] = [str(entry.id) for entry in store.read_journal([Scope(scope)], limit=20)]
 
     def foreign(self, scope: str) -> list[str]:
         """The scopes that a scope may not read."""

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import lamina
-from lamina.cli.output import safe
-from lamina.text.hidden import HIDDEN, escaped, is_hidden
+from lamina.cli.output import escape_control
+from lamina.text.hidden_characters import HIDDEN_TEXT_TAG, escape_hidden, has_hidden_text
 
 SEED = 20_261_116
 _UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u061c\u180e\u3164"
@@ -36,9 +36,9 @@ def _sample(chance: random.Random, n: int) -> str:
 
 @pytest.mark.parametrize("text", samples(200, SEED))
 def test_what_cannot_be_seen_is_found_and_written_out(text: str) -> None:
-    assert is_hidden(text)
-    shown = safe(text)
-    assert shown.isprintable() and not is_hidden(shown)
+    assert has_hidden_text(text)
+    shown = escape_control(text)
+    assert shown.isprintable() and not has_hidden_text(shown)
     assert "<U+" in shown
 
 
@@ -58,19 +58,19 @@ def test_what_cannot_be_seen_is_found_and_written_out(text: str) -> None:
     ],
 )
 def test_what_belongs_to_the_script_is_left_alone(text: str) -> None:
-    assert not is_hidden(text)
-    assert escaped(text) == text
+    assert not has_hidden_text(text)
+    assert escape_hidden(text) == text
 
 
 def test_a_writer_is_told_and_so_is_whoever_reads_it(tmp_path: Path) -> None:
     with lamina.open(tmp_path / "v", watch=False) as memory:
         for n, text in enumerate(samples(20, SEED)):
             kept = memory.capture([{"speaker": "Ann", "content": text}], session_id=f"s{n}").atom
-            assert HIDDEN in kept.tags
+            assert HIDDEN_TEXT_TAG in kept.tags
             said = memory.remember(f"{n}: {text}").atom
-            assert HIDDEN in said.tags and said.content == f"{n}: {text}"
+            assert HIDDEN_TEXT_TAG in said.tags and said.content == f"{n}: {text}"
         context = memory.recall("Where is the kettle and when is the meeting?", k=50).context(50_000)
         lines = [line for line in context.splitlines() if line.startswith("- [")]
-        assert lines and all(HIDDEN in line.partition("] ")[0] for line in lines)
-        assert not is_hidden(context)
-        assert HIDDEN not in memory.remember("Nothing is hidden here.").atom.tags
+        assert lines and all(HIDDEN_TEXT_TAG in line.partition("] ")[0] for line in lines)
+        assert not has_hidden_text(context)
+        assert HIDDEN_TEXT_TAG not in memory.remember("Nothing is hidden here.").atom.tags

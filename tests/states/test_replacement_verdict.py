@@ -6,8 +6,8 @@ import pytest
 
 from fake_states import FakePairModel, FakeStateModel
 from lamina.models.pair_model import RelationReading
-from lamina.states.decisions import ReplacementBounds
-from lamina.states.replacement_verdict import Certainty, judge_replacements
+from lamina.states.fitted_decisions import ReplacementBounds
+from lamina.states.replacement_verdict import ReplacementCertainty, judge_replacements
 from lamina.states.state_reader import StateReader
 
 BOUNDS = ReplacementBounds(sure=0.9, same_slot=0.6, likely=0.6, likely_slot=0.4, forgets=0.9)
@@ -23,20 +23,23 @@ class Outdating(FakePairModel):
         return self._reading
 
 
-def judge(new: str, old: str, pairs: FakePairModel | None) -> Certainty:
+def judge(new: str, old: str, pairs: FakePairModel | None) -> ReplacementCertainty:
     return judge_replacements(new, [old], StateReader(FakeStateModel(), pairs), BOUNDS)[0]
 
 
 @pytest.mark.parametrize(
-    ("chance", "certainty"), [(0.95, Certainty.SURE), (0.7, Certainty.LIKELY), (0.5, Certainty.NONE)]
+    ("chance", "certainty"),
+    [(0.95, ReplacementCertainty.SURE), (0.7, ReplacementCertainty.LIKELY), (0.5, ReplacementCertainty.NONE)],
 )
-def test_the_probability_decides_between_withholding_and_labelling(chance: float, certainty: Certainty) -> None:
+def test_the_probability_decides_between_withholding_and_labelling(
+    chance: float, certainty: ReplacementCertainty
+) -> None:
     assert judge("I moved to Lisbon.", "I live in Berlin.", Outdating(chance)) is certainty
 
 
 def test_a_long_sentence_is_labelled_and_never_withheld() -> None:
     old = "I live in Berlin with two cats, an old piano and more books than the floor can carry, they say."
-    assert judge("I moved to Lisbon.", old, Outdating(0.99)) is Certainty.LIKELY
+    assert judge("I moved to Lisbon.", old, Outdating(0.99)) is ReplacementCertainty.LIKELY
 
 
 @pytest.mark.parametrize(
@@ -50,16 +53,18 @@ def test_a_long_sentence_is_labelled_and_never_withheld() -> None:
     ids=["one more value", "another room", "another slot", "a question"],
 )
 def test_another_value_thing_or_slot_and_a_question_replace_nothing(new: str, old: str) -> None:
-    assert judge(new, old, Outdating(0.99)) is Certainty.NONE
+    assert judge(new, old, Outdating(0.99)) is ReplacementCertainty.NONE
 
 
 def test_an_end_without_the_old_value_is_only_likely() -> None:
-    assert judge("I no longer live there.", "I live in Berlin.", Outdating(0.0, ends=0.95)) is Certainty.LIKELY
+    assert (
+        judge("I no longer live there.", "I live in Berlin.", Outdating(0.0, ends=0.95)) is ReplacementCertainty.LIKELY
+    )
 
 
 def test_without_a_pair_model_the_old_value_must_be_named() -> None:
-    assert judge("I moved from Berlin to Lisbon.", "I live in Berlin.", None) is Certainty.SURE
-    assert judge("I moved to Lisbon.", "I live in Berlin.", None) is Certainty.NONE
+    assert judge("I moved from Berlin to Lisbon.", "I live in Berlin.", None) is ReplacementCertainty.SURE
+    assert judge("I moved to Lisbon.", "I live in Berlin.", None) is ReplacementCertainty.NONE
 
 
 def test_nothing_earlier_gives_no_verdicts() -> None:

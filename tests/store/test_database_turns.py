@@ -24,7 +24,7 @@ def test_threads_take_turns_and_never_meet_in_one_transaction(db: Database) -> N
     def write() -> None:
         try:
             for _ in range(50):
-                with db.writing(durable=False):
+                with db.write_transaction(durable=False):
                     db.run("INSERT INTO t VALUES(1)")
         except Exception as error:
             failures.append(error)
@@ -39,12 +39,12 @@ def test_threads_take_turns_and_never_meet_in_one_transaction(db: Database) -> N
 
 
 def test_what_is_written_in_a_trial_is_seen_inside_and_gone_afterwards(db: Database) -> None:
-    with db.trial():
-        with db.writing(durable=True):
+    with db.trial_transaction():
+        with db.write_transaction(durable=True):
             db.run("INSERT INTO t VALUES(1)")
         assert db.one("SELECT count(*) FROM t") == (1,)
     assert db.one("SELECT count(*) FROM t") == (0,)
-    with db.writing(durable=True):
+    with db.write_transaction(durable=True):
         db.run("INSERT INTO t VALUES(1)")
     assert db.one("SELECT count(*) FROM t") == (1,)
 
@@ -55,7 +55,7 @@ def test_who_waits_long_goes_on_waiting(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("lamina.store.sqlite.database.time.sleep", slept.append)
     monkeypatch.setattr("lamina.store.sqlite.database.time.monotonic", lambda: len(slept) / 100)
     holder, waiter = Database(tmp_path / "a.db"), Database(tmp_path / "a.db")
-    with holder.writing(durable=False), pytest.raises(StoreBusy, match="another process held the lock"):
+    with holder.write_transaction(durable=False), pytest.raises(StoreBusy, match="another process held the lock"):
         waiter.run("BEGIN IMMEDIATE")
     assert len(slept) > 2000
     holder.close()

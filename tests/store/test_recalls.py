@@ -11,7 +11,7 @@ import pytest
 
 from lamina.atom.identity import AtomId
 from lamina.errors import NotFound
-from lamina.store.recalls import KEPT, not_kept
+from lamina.store.recalls import MAX_RECALLS, unknown_recall
 from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.recalls import SqliteRecalls
 from lamina.testing import ANN, LOCAL, NOON
@@ -26,68 +26,68 @@ def db(tmp_path: Path) -> Path:
 
 def test_what_a_recall_returned_is_kept_in_order_and_once(db: Path) -> None:
     recalls = SqliteRecalls(db)
-    recalls.remember("r1", [B, A, B], NOON, LOCAL)
-    recalls.remember("r2", [], NOON, LOCAL)
+    recalls.save("r1", [B, A, B], NOON, LOCAL)
+    recalls.save("r2", [], NOON, LOCAL)
     assert recalls.hits("r1", LOCAL) == [B, A]
     assert recalls.hits("r2", LOCAL) == []
 
 
 def test_a_recall_is_answered_once(db: Path) -> None:
     recalls = SqliteRecalls(db)
-    recalls.remember("r1", [A], NOON, LOCAL)
-    assert [recalls.answer("r1", LOCAL) for _ in range(3)] == [True, False, False]
-    recalls.remember("r1", [B], NOON, LOCAL)
+    recalls.save("r1", [A], NOON, LOCAL)
+    assert [recalls.mark_answered("r1", LOCAL) for _ in range(3)] == [True, False, False]
+    recalls.save("r1", [B], NOON, LOCAL)
     assert recalls.hits("r1", LOCAL) == [A]
-    assert not recalls.answer("r1", LOCAL)
+    assert not recalls.mark_answered("r1", LOCAL)
 
 
 def test_an_unknown_recall_says_how_long_they_are_kept(db: Path) -> None:
     recalls = SqliteRecalls(db)
     assert recalls.hits("gone", LOCAL) is None
     with pytest.raises(NotFound, match=r"no recall 'gone': the last 10,000 of a store are kept") as raised:
-        recalls.answer("gone", LOCAL)
-    assert str(raised.value) == str(not_kept("gone"))
+        recalls.mark_answered("gone", LOCAL)
+    assert str(raised.value) == str(unknown_recall("gone"))
 
 
 def test_another_scope_s_recall_is_unknown(db: Path) -> None:
     recalls = SqliteRecalls(db)
-    recalls.remember("r1", [A], NOON, LOCAL)
+    recalls.save("r1", [A], NOON, LOCAL)
     assert recalls.hits("r1", ANN) is None
     with pytest.raises(NotFound):
-        recalls.answer("r1", ANN)
-    assert recalls.answer("r1", LOCAL)
+        recalls.mark_answered("r1", ANN)
+    assert recalls.mark_answered("r1", LOCAL)
 
 
 def test_only_the_newest_are_kept(db: Path) -> None:
-    recalls = SqliteRecalls(db, kept=5)
+    recalls = SqliteRecalls(db, limit=5)
     for n in range(12):
-        recalls.remember(f"r{n}", [A], NOON + timedelta(seconds=n), LOCAL)
+        recalls.save(f"r{n}", [A], NOON + timedelta(seconds=n), LOCAL)
     kept = [n for n in range(12) if recalls.hits(f"r{n}", LOCAL) is not None]
     assert kept == list(range(7, 12))
-    assert KEPT == 10_000
+    assert MAX_RECALLS == 10_000
 
 
 def test_they_outlive_who_made_them(db: Path) -> None:
     first, other = SqliteRecalls(db), SqliteRecalls(db)
-    first.remember("r1", [A], NOON, LOCAL)
+    first.save("r1", [A], NOON, LOCAL)
     first.close()
     assert other.hits("r1", LOCAL) == [A]
-    assert other.answer("r1", LOCAL)
-    assert not SqliteRecalls(db).answer("r1", LOCAL)
+    assert other.mark_answered("r1", LOCAL)
+    assert not SqliteRecalls(db).mark_answered("r1", LOCAL)
 
 
 def test_a_damaged_file_is_made_anew(db: Path) -> None:
     db.write_bytes(b"not a database at all, but long enough to be looked at " * 40)
     recalls = SqliteRecalls(db)
-    recalls.remember("r1", [A], NOON, LOCAL)
+    recalls.save("r1", [A], NOON, LOCAL)
     assert recalls.hits("r1", LOCAL) == [A]
 
 
 def test_of_many_answers_at_once_one_is_the_first(db: Path) -> None:
     recalls = SqliteRecalls(db)
-    recalls.remember("r1", [A], NOON, LOCAL)
+    recalls.save("r1", [A], NOON, LOCAL)
     firsts: list[bool] = []
-    threads = [threading.Thread(target=lambda: firsts.append(recalls.answer("r1", LOCAL))) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: firsts.append(recalls.mark_answered("r1", LOCAL))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -107,12 +107,12 @@ def test_threads_that_recall_for_the_first_time_at_once_share_one_connection(
             time.sleep(0.02)
             super().__init__(path, vfs=vfs)
 
-    monkeypatch.setattr("lamina.store.sqlite.apart.Database", Slow)
+    monkeypatch.setattr("lamina.store.sqlite.scratch_db.Database", Slow)
     recalls = SqliteRecalls(db)
 
     def first(n: int) -> None:
         all_here.wait()
-        recalls.remember(f"r{n}", [A], NOON, LOCAL)
+        recalls.save(f"r{n}", [A], NOON, LOCAL)
 
     threads = [threading.Thread(target=first, args=(n,)) for n in range(8)]
     for thread in threads:

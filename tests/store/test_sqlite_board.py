@@ -13,12 +13,19 @@ import pytest
 from lamina.atom.status import Status
 from lamina.clock import Clock, FixedClock
 from lamina.store.base import Store
-from lamina.store.sqlite import SqliteStore, board, model_vectors
-from lamina.store.sqlite.rows import Rows
-from lamina.store.sqlite.saved import save
-from lamina.testing import ANN, ARROWS, LOCAL, NOON, Hand
-from lamina.testing.encodings import EncodingContract, littered
-from lamina.testing.nearness import MODEL, OTHER_MODEL, encode, near, query, scores
+from lamina.store.sqlite import SqliteStore, model_vectors, vector_search
+from lamina.store.sqlite.array_files import save
+from lamina.store.sqlite.passage_columns import PassageColumns
+from lamina.testing import ANN, LOCAL, NOON, STATUS_TRANSITIONS, StoreHarness
+from lamina.testing.stored_encodings import EncodingContract, commit_random_atoms
+from lamina.testing.vector_reference import (
+    MODEL,
+    OTHER_MODEL,
+    encode_missing,
+    nearest_passages,
+    nearest_scores,
+    vector_query,
+)
 
 EVERYTHING = {"limit": 1000, "beside": 2, "statuses": dict.fromkeys(Status, 0.5)}
 
@@ -26,7 +33,7 @@ EVERYTHING = {"limit": 1000, "beside": 2, "statuses": dict.fromkeys(Status, 0.5)
 @pytest.fixture(autouse=True)
 def _everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_vectors, "LARGE", 0)
-    monkeypatch.setattr(board, "SAVED_FROM", 1)
+    monkeypatch.setattr(vector_search, "SAVED_FROM", 1)
 
 
 class TestALargeBoardKeepsTheContract(EncodingContract):
@@ -35,11 +42,11 @@ class TestALargeBoardKeepsTheContract(EncodingContract):
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[Hand]:
+def opened(folder: Path) -> Iterator[StoreHarness]:
     clock = FixedClock(NOON)
     store = SqliteStore(folder, clock)
     try:
-        yield Hand(store, clock)
+        yield StoreHarness(store, clock)
     finally:
         store.close()
 
@@ -48,33 +55,33 @@ def saved(folder: Path) -> list[Path]:
     return sorted((folder / "board").glob("*")) if (folder / "board").exists() else []
 
 
-def change_something(hand: Hand, random: Random, step: int) -> None:
+def change_something(hand: StoreHarness, random: Random, step: int) -> None:
     atoms = hand.read(LOCAL, ANN)
     if atoms and random.random() < 0.6:
         atom = random.choice(atoms)
-        arrows = [atom.status] if atom.is_episode else [*ARROWS[atom.status].split(), atom.status]
+        arrows = [atom.status] if atom.is_episode else [*STATUS_TRANSITIONS[atom.status].split(), atom.status]
         status = Status(random.choice(arrows))
         text = atom.content if atom.is_segment else f"{random.choice(('tea', 'milk', 'honey'))} {step}"
-        hand.put(atom.with_(content=text, status=status), scope=atom.scope)
+        hand.commit(atom.with_(content=text, status=status), scope=atom.scope)
     else:
-        littered(hand, random, 1)
+        commit_random_atoms(hand, random, 1)
 
 
 def test_whoever_opens_a_saved_board_finds_what_the_one_who_made_it_finds(tmp_path: Path) -> None:
     random = Random(11)
     with opened(tmp_path) as hand:
-        littered(hand, random, 60)
-        encode(hand), encode(hand, OTHER_MODEL)
-        near(hand, "tea"), near(hand, "tea", model=OTHER_MODEL)
+        commit_random_atoms(hand, random, 60)
+        encode_missing(hand), encode_missing(hand, OTHER_MODEL)
+        nearest_passages(hand, "tea"), nearest_passages(hand, "tea", model=OTHER_MODEL)
         for step in range(40):
             change_something(hand, random, step)
             if step % 3 == 0:
-                encode(hand)
+                encode_missing(hand)
             if step % 7 == 0:
-                hand.store.encodings.forget_board()  # type: ignore[attr-defined]
-            told = scores(hand, "tea milk", LOCAL, ANN, **EVERYTHING)
+                hand.store.encodings.reset_search()  # type: ignore[attr-defined]
+            told = nearest_scores(hand, "tea milk", LOCAL, ANN, **EVERYTHING)
             with opened(tmp_path) as other:
-                assert scores(other, "tea milk", LOCAL, ANN, **EVERYTHING) == told
+                assert nearest_scores(other, "tea milk", LOCAL, ANN, **EVERYTHING) == told
                 assert other.store.encodings.coverage(MODEL, [LOCAL]) == hand.store.encodings.coverage(MODEL, [LOCAL])
         assert len(saved(tmp_path)) == 1
 
@@ -83,22 +90,22 @@ def test_what_was_saved_is_used_and_not_read_from_the_index_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with opened(tmp_path) as hand:
-        littered(hand, Random(2), 40)
-        encode(hand)
-        told = scores(hand, "tea", LOCAL, ANN, **EVERYTHING)
+        commit_random_atoms(hand, Random(2), 40)
+        encode_missing(hand)
+        told = nearest_scores(hand, "tea", LOCAL, ANN, **EVERYTHING)
     read: list[int] = []
-    append = Rows.append
+    append = PassageColumns.append
 
-    def counted(rows: Rows, found: Sequence[tuple[Any, ...]]) -> list[bytes]:
+    def counted(rows: PassageColumns, found: Sequence[tuple[Any, ...]]) -> list[bytes]:
         read.append(len(found))
         return append(rows, found)
 
-    monkeypatch.setattr(Rows, "append", counted)
+    monkeypatch.setattr(PassageColumns, "append", counted)
     with opened(tmp_path) as other:
-        assert scores(other, "tea", LOCAL, ANN, **EVERYTHING) == told
+        assert nearest_scores(other, "tea", LOCAL, ANN, **EVERYTHING) == told
         assert read == []
-        other.kept("tea with a friend")
-        near(other, "tea")
+        other.add("tea with a friend")
+        nearest_passages(other, "tea")
         assert read == [1]
 
 
@@ -107,9 +114,9 @@ def test_what_was_saved_is_used_and_not_read_from_the_index_again(
 )
 def test_a_saved_board_that_is_not_as_it_was_written_counts_as_none(tmp_path: Path, how: str) -> None:
     with opened(tmp_path) as hand:
-        littered(hand, Random(4), 40)
-        encode(hand)
-        told = near(hand, "honey", LOCAL, ANN, **EVERYTHING)
+        commit_random_atoms(hand, Random(4), 40)
+        encode_missing(hand)
+        told = nearest_passages(hand, "honey", LOCAL, ANN, **EVERYTHING)
     (folder,) = saved(tmp_path)
     for file in sorted(folder.iterdir()):
         data = file.read_bytes()
@@ -129,69 +136,69 @@ def test_a_saved_board_that_is_not_as_it_was_written_counts_as_none(tmp_path: Pa
     if how == "not to its end":
         folder.rename(folder.with_name("begun-0"))
     with opened(tmp_path) as other:
-        assert near(other, "honey", LOCAL, ANN, **EVERYTHING) == told
+        assert nearest_passages(other, "honey", LOCAL, ANN, **EVERYTHING) == told
     with opened(tmp_path) as other:
-        assert near(other, "honey", LOCAL, ANN, **EVERYTHING) == told
+        assert nearest_passages(other, "honey", LOCAL, ANN, **EVERYTHING) == told
 
 
 def test_a_board_of_another_index_or_of_a_later_moment_counts_as_none(tmp_path: Path) -> None:
     with opened(tmp_path) as hand:
-        littered(hand, Random(5), 30)
-        encode(hand)
-        told = scores(hand, "tea", LOCAL, ANN, **EVERYTHING)
-        hand.store.rebuild()
-        assert scores(hand, "tea", LOCAL, ANN, **EVERYTHING) == told
+        commit_random_atoms(hand, Random(5), 30)
+        encode_missing(hand)
+        told = nearest_scores(hand, "tea", LOCAL, ANN, **EVERYTHING)
+        hand.store.rebuild_index()
+        assert nearest_scores(hand, "tea", LOCAL, ANN, **EVERYTHING) == told
     (folder,) = saved(tmp_path)
     edition, seq = folder.name.split("-")
     folder.rename(folder.with_name(f"{edition}-{int(seq) + 50}"))
     with opened(tmp_path) as other:
-        assert scores(other, "tea", LOCAL, ANN, **EVERYTHING) == told
+        assert nearest_scores(other, "tea", LOCAL, ANN, **EVERYTHING) == told
 
 
 def test_erasing_leaves_no_saved_board(tmp_path: Path) -> None:
     with opened(tmp_path) as hand:
-        littered(hand, Random(6), 20)
-        encode(hand)
-        near(hand, "tea")
+        commit_random_atoms(hand, Random(6), 20)
+        encode_missing(hand)
+        nearest_passages(hand, "tea")
         assert saved(tmp_path)
         hand.store._scrub_index()  # type: ignore[attr-defined]
         assert not saved(tmp_path)
-        assert near(hand, "tea")
+        assert nearest_passages(hand, "tea")
 
 
 def test_a_board_that_is_saved_while_somebody_erases_does_not_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with opened(tmp_path) as hand, opened(tmp_path) as other:
-        littered(hand, Random(6), 20)
-        encode(hand)
+        commit_random_atoms(hand, Random(6), 20)
+        encode_missing(hand)
 
         def slowly(*given: Any) -> None:
-            monkeypatch.setattr(board, "save", save)
-            hand.store.rebuild()
+            monkeypatch.setattr(vector_search, "save", save)
+            hand.store.rebuild_index()
             hand.store.encodings.scrub()  # type: ignore[attr-defined]
             save(*given)
 
-        monkeypatch.setattr(board, "save", slowly)
-        assert near(other, "tea")
+        monkeypatch.setattr(vector_search, "save", slowly)
+        assert nearest_passages(other, "tea")
         assert not saved(tmp_path)
 
 
 def test_where_nothing_can_be_saved_a_search_still_answers(tmp_path: Path) -> None:
     (tmp_path / "board").write_text("in the way")
     with opened(tmp_path) as hand:
-        littered(hand, Random(7), 20)
-        encode(hand)
-        assert near(hand, "tea")
+        commit_random_atoms(hand, Random(7), 20)
+        encode_missing(hand)
+        assert nearest_passages(hand, "tea")
         assert (tmp_path / "board").read_text() == "in the way"
 
 
 def test_few_passages_of_many_are_found_without_looking_at_the_others(tmp_path: Path) -> None:
     with opened(tmp_path) as hand:
-        littered(hand, Random(8), 200)
-        rare = [hand.kept(f"honey {n}", kind="procedure") for n in range(9)]
-        encode(hand)
+        commit_random_atoms(hand, Random(8), 200)
+        rare = [hand.add(f"honey {n}", kind="procedure") for n in range(9)]
+        encode_missing(hand)
         wanted: dict[str, Any] = {"memory_types": frozenset({rare[0].memory_type}), "limit": 2}
-        filtered = hand.store.encodings.nearest(query(hand, "honey 1", **wanted))
-        everything = near(hand, "honey 1", **(wanted | {"limit": 1000}))
+        filtered = hand.store.encodings.find_nearest(vector_query(hand, "honey 1", **wanted))
+        everything = nearest_passages(hand, "honey 1", **(wanted | {"limit": 1000}))
         assert {each.key for each in filtered} == set(list(everything)[:2])

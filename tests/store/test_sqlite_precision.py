@@ -16,25 +16,25 @@ from hypothesis import strategies as st
 
 from lamina.atom.status import Status
 from lamina.clock import FixedClock
-from lamina.store.lives import Life
+from lamina.store.ageing_state import AgeingState
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite import model_vectors as model_vectors
-from lamina.store.sqlite.encodings import _unread
-from lamina.store.sqlite.lives import _CODED, _UNTOLD
-from lamina.testing import ANN, LOCAL, NOON, OTHER, Hand
-from lamina.testing.encodings import littered
-from lamina.testing.nearness import MODEL, digests, encode, near, scores
-from lamina.testing.precision import BITS, kept_in, to_make
+from lamina.store.sqlite.ageing_state import _REDUCED_BITS, _UNAPPLIED_BITS
+from lamina.store.sqlite.encodings import _missing_clause
+from lamina.testing import ANN, LOCAL, NOON, OTHER, StoreHarness
+from lamina.testing.precision import BITS, stored_bits, texts_to_encode
+from lamina.testing.stored_encodings import commit_random_atoms
+from lamina.testing.vector_reference import MODEL, encode_missing, nearest_passages, nearest_scores, text_digests
 
 SCOPES = (LOCAL, ANN, OTHER)
 EVERY = dict.fromkeys(Status, 0.5)
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[Hand]:
+def opened(folder: Path) -> Iterator[StoreHarness]:
     store = SqliteStore(folder, clock := FixedClock(NOON))
     try:
-        yield Hand(store, clock)
+        yield StoreHarness(store, clock)
     finally:
         store.close()
 
@@ -51,52 +51,56 @@ def rows(folder: Path) -> list[tuple[Any, ...]]:
         db.close()
 
 
-def note(hand: Hand, random: Random) -> None:
+def note(hand: StoreHarness, random: Random) -> None:
     """Let atoms want any bits, and the index follow."""
-    hand.store.lives.put({each.id: Life(each.revision, bits=random.choice(BITS)) for each in hand.read(*SCOPES)})
+    hand.store.ageing_states.put(
+        {each.id: AgeingState(each.revision, bits=random.choice(BITS)) for each in hand.read(*SCOPES)}
+    )
     for scope in SCOPES:
-        untold = hand.store.lives.untold(scope)
+        untold = hand.store.ageing_states.unapplied_bits(scope)
         hand.store.encodings.set_precision(untold)
-        hand.store.lives.told(untold)
+        hand.store.ageing_states.mark_bits_applied(untold)
 
 
-def kept_by_text(hand: Hand) -> dict[bytes, int]:
-    return {digests(each)[0]: kept_in(hand, each)[0] for each in hand.read(*SCOPES)}
+def kept_by_text(hand: StoreHarness) -> dict[bytes, int]:
+    return {text_digests(each)[0]: stored_bits(hand, each)[0] for each in hand.read(*SCOPES)}
 
 
-def wanted_by_text(hand: Hand) -> dict[bytes, int]:
+def wanted_by_text(hand: StoreHarness) -> dict[bytes, int]:
     """The most bits that an atom with the text was noted to want."""
     atoms, found = hand.read(*SCOPES), dict[bytes, int]()
-    lives = hand.store.lives.of(atom.id for atom in atoms)
+    lives = hand.store.ageing_states.get(atom.id for atom in atoms)
     for atom in atoms:
         bits = lives[atom.id].bits if atom.id in lives else 32
-        found[digests(atom)[0]] = max(found.get(digests(atom)[0], 0), bits)
+        found[text_digests(atom)[0]] = max(found.get(text_digests(atom)[0], 0), bits)
     return found
 
 
 def test_an_index_made_from_nothing_keeps_everything_as_it_was_kept(tmp_path: Path) -> None:
     with opened(tmp_path) as hand:
-        littered(hand, Random(5), 40)
-        encode(hand)
+        commit_random_atoms(hand, Random(5), 40)
+        encode_missing(hand)
         note(hand, Random(6))
-        encode(hand)
-        room = hand.store.encodings.room()
+        encode_missing(hand)
+        room = hand.store.encodings.sizes()
     before = rows(tmp_path)
     assert {row[1] for row in before} == set(BITS)
     for suffix in ("", "-wal", "-shm"):
         (tmp_path / f"index.db{suffix}").unlink(missing_ok=True)
     with opened(tmp_path) as hand:
-        assert encode(hand) == len(before)
-        assert hand.store.encodings.room() == room and to_make(hand) == []
+        assert encode_missing(hand) == len(before)
+        assert hand.store.encodings.sizes() == room and texts_to_encode(hand) == []
     assert rows(tmp_path) == before
 
 
 def test_asking_for_what_is_there_already_writes_not_a_byte(tmp_path: Path) -> None:
     with opened(tmp_path) as hand:
-        littered(hand, Random(5), 20)
-        encode(hand)
+        commit_random_atoms(hand, Random(5), 20)
+        encode_missing(hand)
         note(hand, Random(6))
-        wanted = {each: life.bits for each, life in hand.store.lives.of(a.id for a in hand.read(*SCOPES)).items()}
+        wanted = {
+            each: life.bits for each, life in hand.store.ageing_states.get(a.id for a in hand.read(*SCOPES)).items()
+        }
         changes = hand.store._index.db._db.total_changes()  # type: ignore[attr-defined]
         hand.store.encodings.set_precision(wanted)
         assert hand.store._index.db._db.total_changes() == changes  # type: ignore[attr-defined]
@@ -104,12 +108,12 @@ def test_asking_for_what_is_there_already_writes_not_a_byte(tmp_path: Path) -> N
 
 def test_what_takes_room_is_counted_as_it_stands(tmp_path: Path) -> None:
     with opened(tmp_path) as hand:
-        littered(hand, Random(5), 40)
-        encode(hand)
+        commit_random_atoms(hand, Random(5), 40)
+        encode_missing(hand)
         note(hand, Random(6))
-        encode(hand)
+        encode_missing(hand)
         note(hand, Random(7))
-        found = hand.store.encodings.room()
+        found = hand.store.encodings.sizes()
     told = rows(tmp_path)
     assert found.vectors == {
         bits: (len(own), sum(own)) for bits in BITS if (own := [row[3] for row in told if row[1] == bits])
@@ -120,21 +124,21 @@ def test_what_takes_room_is_counted_as_it_stands(tmp_path: Path) -> None:
 def test_a_large_board_made_before_reads_what_is_kept_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_vectors, "LARGE", 10)
     with opened(tmp_path) as hand, opened(tmp_path) as other:
-        atoms = [hand.kept(f"tea {n}") for n in range(40)]
-        encode(hand)
-        whole = near(other, "tea 7")[atoms[7].id, 1].cosine
+        atoms = [hand.add(f"tea {n}") for n in range(40)]
+        encode_missing(hand)
+        whole = nearest_passages(other, "tea 7")[atoms[7].id, 1].cosine
         for bits in (8, 2, 4, 32):
             hand.store.encodings.set_precision(dict.fromkeys((atom.id for atom in atoms), bits))
             for each in (hand, other):
-                assert abs(near(each, "tea 7")[atoms[7].id, 1].cosine - whole) < 0.2
-            encode(hand)
-        assert near(other, "tea 7")[atoms[7].id, 1].cosine == whole
+                assert abs(nearest_passages(each, "tea 7")[atoms[7].id, 1].cosine - whole) < 0.2
+            encode_missing(hand)
+        assert nearest_passages(other, "tea 7")[atoms[7].id, 1].cosine == whole
 
 
 def test_a_journal_of_format_5_keeps_its_lives_and_tells_the_index_of_all_of_them(tmp_path: Path) -> None:
     with opened(tmp_path) as hand:
-        atom = hand.kept("tea")
-        hand.store.lives.put({atom.id: Life(1, "cold", NOON, 0.25)})
+        atom = hand.add("tea")
+        hand.store.ageing_states.put({atom.id: AgeingState(1, "cold", NOON, 0.25)})
     db = apsw.Connection(str(tmp_path / "history.db"))
     for sql in ("DROP INDEX lives_untold", "DROP INDEX lives_coded"):
         db.execute(sql)
@@ -144,19 +148,19 @@ def test_a_journal_of_format_5_keeps_its_lives_and_tells_the_index_of_all_of_the
     db.close()
     for _ in range(2):
         with opened(tmp_path) as hand:
-            assert hand.store.lives.of([atom.id]) == {atom.id: Life(1, "cold", NOON, 0.25)}
-            assert hand.store.lives.untold(LOCAL) == {atom.id: 32} and hand.store.check() == []
+            assert hand.store.ageing_states.get([atom.id]) == {atom.id: AgeingState(1, "cold", NOON, 0.25)}
+            assert hand.store.ageing_states.unapplied_bits(LOCAL) == {atom.id: 32} and hand.store.check() == []
 
 
 def test_nobody_reads_a_vector_to_tell_whether_it_is_to_be_made_anew(tmp_path: Path) -> None:
     with opened(tmp_path) as hand:
-        sql, values = _unread(MODEL, "bytes")
+        sql, values = _missing_clause(MODEL, "bytes")
         plan = [row[3] for row in hand.store._index.db.rows(f"EXPLAIN QUERY PLAN SELECT p.digest {sql}", values)]  # type: ignore[attr-defined]
         told = [each for each in plan if " v " in each or " o " in each or " c " in each or " t " in each]
         # Of those to be made anew nobody minds: they will be read in any case.
         assert len(told) == 4
         assert all("COVERING INDEX" in each or "INDEX vectors_to_make_anew" in each for each in told)
-        for asked, given_ in ((_UNTOLD, (LOCAL,)), (_CODED, ())):
+        for asked, given_ in ((_UNAPPLIED_BITS, (LOCAL,)), (_REDUCED_BITS, ())):
             found = hand.store._history.db.rows(f"EXPLAIN QUERY PLAN {asked}", given_)  # type: ignore[attr-defined]
             assert any("INDEX lives_" in row[3] for row in found)
 
@@ -176,39 +180,39 @@ def test_whatever_happens_every_text_that_had_a_vector_has_one_and_is_found(told
         hand = hand_of.__enter__()
         try:
             for n, deed in enumerate(["write", "encode", *told]):
-                had = dict(hand.store.encodings.models())
+                had = dict(hand.store.encodings.count_by_model())
                 atoms = hand.read(*SCOPES, statuses=frozenset({Status.ACTIVE}))
                 match deed:
                     case "write":
                         for scope in SCOPES:
-                            hand.kept(f"tea {random.randrange(6)}", scope=scope)
+                            hand.add(f"tea {random.randrange(6)}", scope=scope)
                     case "change" if atoms:
                         one = random.choice(atoms)
-                        hand.put(one.with_(content=f"tea {n}"), scope=one.scope)
+                        hand.commit(one.with_(content=f"tea {n}"), scope=one.scope)
                     case "end" if atoms:
                         one = random.choice(atoms)
-                        hand.put(one.with_(status=Status.SUPERSEDED), scope=one.scope)
+                        hand.commit(one.with_(status=Status.SUPERSEDED), scope=one.scope)
                     case "want":
                         note(hand, random)
-                        assert hand.store.encodings.models() == had
+                        assert hand.store.encodings.count_by_model() == had
                     case "encode":
-                        encode(hand)
-                        assert to_make(hand) == []
+                        encode_missing(hand)
+                        assert texts_to_encode(hand) == []
                     case "rebuild":
-                        hand.store.rebuild()
-                        assert hand.store.encodings.models() == had
+                        hand.store.rebuild_index()
+                        assert hand.store.encodings.count_by_model() == had
                     case "lose the index":
                         for suffix in ("", "-wal", "-shm"):
                             (folder / f"index.db{suffix}").unlink(missing_ok=True)
-                        encode(hand)
+                        encode_missing(hand)
                     case "reopen":
                         hand_of.__exit__(None, None, None)
                         hand_of = opened(folder)
                         hand = hand_of.__enter__()
                 encoded, there = hand.store.encodings.coverage(MODEL, SCOPES)
-                assert len(near(hand, "tea 1", *SCOPES, limit=1000, statuses=EVERY)) == encoded <= there
-            hand.store.rebuild()
-            encode(hand)
+                assert len(nearest_passages(hand, "tea 1", *SCOPES, limit=1000, statuses=EVERY)) == encoded <= there
+            hand.store.rebuild_index()
+            encode_missing(hand)
             assert kept_by_text(hand) == wanted_by_text(hand)
         finally:
             hand_of.__exit__(None, None, None)
@@ -221,14 +225,14 @@ def test_who_has_read_the_vectors_before_finds_what_somebody_new_finds(
     monkeypatch.setattr(model_vectors, "LARGE", 0 if large else 10**6)
     random = Random(9)
     with opened(tmp_path) as hand, opened(tmp_path) as other:
-        littered(hand, random, 40)
-        encode(hand)
-        before = scores(other, "tea milk", *SCOPES, limit=1000, statuses=EVERY)
+        commit_random_atoms(hand, random, 40)
+        encode_missing(hand)
+        before = nearest_scores(other, "tea milk", *SCOPES, limit=1000, statuses=EVERY)
         for _ in range(5):
             note(hand, random)
-            told = scores(other, "tea milk", *SCOPES, limit=1000, statuses=EVERY)
+            told = nearest_scores(other, "tea milk", *SCOPES, limit=1000, statuses=EVERY)
             with opened(tmp_path) as new:
-                assert scores(new, "tea milk", *SCOPES, limit=1000, statuses=EVERY) == told
-            encode(hand)
+                assert nearest_scores(new, "tea milk", *SCOPES, limit=1000, statuses=EVERY) == told
+            encode_missing(hand)
         assert told.keys() == before.keys()
         assert told != before

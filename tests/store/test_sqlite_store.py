@@ -23,13 +23,13 @@ from lamina.atom.passage import passages_of, render_passage
 from lamina.atom.status import Status
 from lamina.clock import Clock, FixedClock
 from lamina.errors import StoreError, StoreTooNew
+from lamina.store.ageing_state import AgeingState
 from lamina.store.base import Store
-from lamina.store.lives import Life
 from lamina.store.sqlite import SqliteStore
-from lamina.store.sqlite.history import History, millis, moment
-from lamina.store.sqlite.text_search import CANDIDATES
-from lamina.testing import ANN, DAY, LOCAL, NOON, Hand, StoreContract
-from lamina.text.analyse import analyse
+from lamina.store.sqlite.journal import SqliteJournal, from_millis, to_millis
+from lamina.store.sqlite.text_search import MIN_CANDIDATES
+from lamina.testing import ANN, DAY, LOCAL, NOON, StoreContract, StoreHarness
+from lamina.text.analyser import analyse
 
 
 class TestSqliteStoreKeepsTheContract(StoreContract):
@@ -38,17 +38,17 @@ class TestSqliteStoreKeepsTheContract(StoreContract):
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[Hand]:
+def opened(folder: Path) -> Iterator[StoreHarness]:
     clock = FixedClock(NOON)
     store = SqliteStore(folder, clock)
     try:
-        yield Hand(store, clock)
+        yield StoreHarness(store, clock)
     finally:
         store.close()
 
 
 @pytest.fixture
-def hand(tmp_path: Path) -> Iterator[Hand]:
+def hand(tmp_path: Path) -> Iterator[StoreHarness]:
     with opened(tmp_path) as one:
         yield one
 
@@ -60,7 +60,7 @@ def digest(path: Path) -> str:
 # The hash chain
 
 
-def written_history(folder: Path) -> History:
+def written_history(folder: Path) -> SqliteJournal:
     """A journal of forty commits, some of them of several atoms in several scopes, some with keys."""
     random = Random(1)
     with opened(folder) as hand:
@@ -68,13 +68,15 @@ def written_history(folder: Path) -> History:
             atoms = hand.read(LOCAL, ANN)
             if atoms and n % 3:
                 atom = random.choice(atoms)
-                hand.put(atom.with_(content=f"{atom.content} {n}", pinned=not atom.pinned), scope=ANN, reason=f"r{n}")
+                hand.commit(
+                    atom.with_(content=f"{atom.content} {n}", pinned=not atom.pinned), scope=ANN, reason=f"r{n}"
+                )
             else:
-                several = [hand.atom(f"{n} {m}", scope=random.choice([LOCAL, ANN])) for m in range(3)]
-                hand.put(*several, scope=ANN, key=f"k{n}" if n % 2 else None, batch=f"b{n % 5}")
-    history = History(folder / "history.db")
-    assert history.broken_links() == []
-    assert history.strayed_heads() == []
+                several = [hand.new_atom(f"{n} {m}", scope=random.choice([LOCAL, ANN])) for m in range(3)]
+                hand.commit(*several, scope=ANN, key=f"k{n}" if n % 2 else None, batch=f"b{n % 5}")
+    history = SqliteJournal(folder / "history.db")
+    assert history.find_broken_links() == []
+    assert history.find_wrong_heads() == []
     return history
 
 
@@ -105,7 +107,7 @@ def edited(random: Random, value: object) -> object:
     raise AssertionError(value)
 
 
-def edit_a_value(random: Random, history: History) -> str | None:
+def edit_a_value(random: Random, history: SqliteJournal) -> str | None:
     table = random.choice(list(COLUMNS))
     column = random.choice(COLUMNS[table])
     rows = history.db.rows(f"SELECT * FROM {table}")
@@ -121,7 +123,7 @@ def edit_a_value(random: Random, history: History) -> str | None:
     return f"{table}.{column} of {row['seq']}: {row[column]!r} became {new!r}"
 
 
-def delete_a_row(random: Random, history: History) -> str:
+def delete_a_row(random: Random, history: SqliteJournal) -> str:
     table = random.choice(list(COLUMNS))
     rows = history.db.rows(f"SELECT seq{', n' if table == 'versions' else ''} FROM {table}")
     row = random.choice(rows)
@@ -130,7 +132,7 @@ def delete_a_row(random: Random, history: History) -> str:
     return f"{table}: {row} was deleted"
 
 
-def swap_two(random: Random, history: History) -> str:
+def swap_two(random: Random, history: SqliteJournal) -> str:
     table = random.choice(list(COLUMNS))
     one, other = random.sample([row[0] for row in history.db.rows(f"SELECT DISTINCT seq FROM {table}")], 2)
     for old, new in ((one, -1), (other, one), (-1, other)):
@@ -138,7 +140,7 @@ def swap_two(random: Random, history: History) -> str:
     return f"{table}: {one} and {other} changed places"
 
 
-def swap_whole_commits(random: Random, history: History) -> str:
+def swap_whole_commits(random: Random, history: SqliteJournal) -> str:
     one, other = random.sample(range(1, 41), 2)
     for table in COLUMNS:
         for old, new in ((one, -1), (other, one), (-1, other)):
@@ -146,7 +148,7 @@ def swap_whole_commits(random: Random, history: History) -> str:
     return f"commits {one} and {other} changed places"
 
 
-def cut_the_middle(random: Random, history: History) -> str:
+def cut_the_middle(random: Random, history: SqliteJournal) -> str:
     first = random.randrange(1, 40)
     last = random.randrange(first, 40)
     for table in COLUMNS:
@@ -158,13 +160,13 @@ def cut_the_middle(random: Random, history: History) -> str:
     return f"commits {first} to {last} were cut out"
 
 
-def cut_the_tail_of_one_table(random: Random, history: History) -> str:
+def cut_the_tail_of_one_table(random: Random, history: SqliteJournal) -> str:
     table, after = random.choice(list(COLUMNS)), random.randrange(30, 40)
     history.db.run(f"DELETE FROM {table} WHERE seq>?", (after,))
     return f"{table}: everything after {after} was cut off"
 
 
-def put_a_row_in(random: Random, history: History) -> str:
+def put_a_row_in(random: Random, history: SqliteJournal) -> str:
     seq = random.choice([random.randrange(1, 41), 41, 99])
     history.db.run(
         "INSERT INTO versions VALUES(?,?,?,1,'org:local',NULL,'active',?,?,'{}')",
@@ -173,7 +175,7 @@ def put_a_row_in(random: Random, history: History) -> str:
     return f"a version was put into {seq}"
 
 
-MISCHIEF: list[Callable[[Random, History], str | None]] = [
+MISCHIEF: list[Callable[[Random, SqliteJournal], str | None]] = [
     edit_a_value,
     edit_a_value,
     edit_a_value,
@@ -197,50 +199,50 @@ def test_every_edit_deletion_reordering_and_cut_of_the_journal_is_noticed(tmp_pa
         told = random.choice(MISCHIEF)(random, history)
         if told is not None:
             done += 1
-            if not history.broken_links():
+            if not history.find_broken_links():
                 missed.append(told)
         history.db.run("ROLLBACK")
     assert missed == []
-    assert history.broken_links() == []
+    assert history.find_broken_links() == []
     history.db.close()
 
 
 def test_a_journal_cut_off_at_its_end_verifies_and_is_told_only_by_a_remembered_position(tmp_path: Path) -> None:
     history = written_history(tmp_path)
     remembered = history.position()
-    with history.db.writing(durable=True):
+    with history.db.write_transaction(durable=True):
         for table in COLUMNS:
             history.db.run(f"DELETE FROM {table} WHERE seq>30")
     # Nothing after the cut is left to contradict it: the chain alone cannot tell, somebody who knew the position can,
     # and so can the current state of the atoms as long as it was not cut back too.
-    assert history.broken_links() == []
+    assert history.find_broken_links() == []
     assert history.position() == 30 < remembered
-    assert history.strayed_heads() != []
+    assert history.find_wrong_heads() != []
     history.db.close()
 
 
 def test_erased_payloads_leave_a_chain_that_verifies_and_entries_without_words(tmp_path: Path) -> None:
     history = written_history(tmp_path)
-    with history.db.writing(durable=True):
+    with history.db.write_transaction(durable=True):
         history.db.run("UPDATE versions SET body=NULL, salt=NULL WHERE seq IN (3, 7, 40)")
         history.db.run("UPDATE reasons SET body=NULL, salt=NULL WHERE seq=7")
-    assert history.broken_links() == []
-    assert history.strayed_heads() == []
-    (entry,) = history.entries([LOCAL, ANN], 6, 7, None, None)
+    assert history.find_broken_links() == []
+    assert history.find_wrong_heads() == []
+    (entry,) = history.read_entries([LOCAL, ANN], 6, 7, None, None)
     assert entry.reason == ""
     assert all(change.fields == {} for change in entry.changes)
     for half in ("body", "salt"):
         history.db.run("BEGIN")
         history.db.run(f"UPDATE versions SET {half}=NULL WHERE seq=9")
-        assert history.broken_links() != []
+        assert history.find_broken_links() != []
         history.db.run("ROLLBACK")
     history.db.close()
 
 
 def test_the_words_of_an_erased_payload_cannot_be_guessed_from_what_remains(tmp_path: Path) -> None:
     with opened(tmp_path) as hand:
-        hand.put(hand.atom("yes"), reason="yes"), hand.put(hand.atom("yes"), reason="yes")
-    history = History(tmp_path / "history.db")
+        hand.commit(hand.new_atom("yes"), reason="yes"), hand.commit(hand.new_atom("yes"), reason="yes")
+    history = SqliteJournal(tmp_path / "history.db")
     commitments = [row[0] for row in history.db.rows("SELECT commitment FROM reasons")]
     assert len(set(commitments)) == 2
     assert hashlib.sha256(b"yes").digest() not in commitments
@@ -263,10 +265,10 @@ def test_the_words_of_an_erased_payload_cannot_be_guessed_from_what_remains(tmp_
 )
 def test_a_current_state_that_the_journal_does_not_lead_to_is_noticed(tmp_path: Path, damage: str) -> None:
     with opened(tmp_path) as hand:
-        hand.kept("tea is ready")
+        hand.add("tea is ready")
         assert hand.store.check() == []
-    history = History(tmp_path / "history.db")
-    with history.db.writing(durable=True):
+    history = SqliteJournal(tmp_path / "history.db")
+    with history.db.write_transaction(durable=True):
         history.db.run(damage)
     history.db.close()
     with opened(tmp_path) as hand:
@@ -277,9 +279,9 @@ def test_moments_are_kept_to_the_millisecond_in_any_year() -> None:
     random = Random(2)
     for _ in range(5_000):
         at = random.randrange(-62_135_596_800_000, 253_402_300_800_000)
-        assert millis(moment(at)) == at
+        assert to_millis(from_millis(at)) == at
     for at in range(-2_000, 2_000):
-        assert millis(moment(at)) == at
+        assert to_millis(from_millis(at)) == at
 
 
 # The files
@@ -289,8 +291,8 @@ def test_the_databases_are_readable_by_their_owner_alone(tmp_path: Path) -> None
     old = os.umask(0)
     try:
         with opened(tmp_path) as hand:
-            hand.kept("a secret")
-            hand.found("secret")
+            hand.add("a secret")
+            hand.find_ids("secret")
             modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     finally:
         os.umask(old)
@@ -301,7 +303,7 @@ def test_the_databases_are_readable_by_their_owner_alone(tmp_path: Path) -> None
 @pytest.mark.parametrize("journal_mode", ["wal", "delete"])
 def test_a_store_of_a_later_version_is_refused_and_left_as_it_is(tmp_path: Path, journal_mode: str) -> None:
     with opened(tmp_path) as hand:
-        hand.kept("from the future")
+        hand.add("from the future")
     db = apsw.Connection(str(tmp_path / "history.db"))
     db.pragma("journal_mode", journal_mode)
     db.pragma("user_version", 99)
@@ -316,30 +318,30 @@ def test_an_index_of_another_store_is_made_anew(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / name).mkdir()
     with opened(tmp_path / "a") as one:
-        mine = one.kept("tea")
-        one.found("tea")
+        mine = one.add("tea")
+        one.find_ids("tea")
     with opened(tmp_path / "b") as other:
-        other.kept("somebody's coffee")
-        other.found("coffee")
+        other.add("somebody's coffee")
+        other.find_ids("coffee")
     shutil.copy(tmp_path / "b/index.db", tmp_path / "a/index.db")
     with opened(tmp_path / "a") as one:
-        assert one.found("tea") == [mine.id]
-        assert one.found("coffee") == []
+        assert one.find_ids("tea") == [mine.id]
+        assert one.find_ids("coffee") == []
         assert one.store.check() == []
 
 
 def test_an_index_ahead_of_its_journal_is_made_anew(tmp_path: Path) -> None:
     """As when history.db is brought back from a backup."""
     with opened(tmp_path) as hand:
-        hand.kept("first tea")
+        hand.add("first tea")
     shutil.copy(tmp_path / "history.db", tmp_path / "backup")
     with opened(tmp_path) as hand:
-        hand.kept("later tea")
-        assert len(hand.found("tea")) == 2
+        hand.add("later tea")
+        assert len(hand.find_ids("tea")) == 2
     shutil.copy(tmp_path / "backup", tmp_path / "history.db")
     with opened(tmp_path) as hand:
         assert [atom.content for atom in hand.read()] == ["first tea"]
-        assert len(hand.found("tea")) == 1
+        assert len(hand.find_ids("tea")) == 1
         assert hand.store.check() == []
 
 
@@ -364,22 +366,22 @@ def damaged(kind: str, data: bytes, random: Random) -> bytes:
 @pytest.mark.parametrize("kind", ["deleted", "zeros", "noise", "cut", "header", "holes"])
 def test_a_damaged_index_is_thrown_away_and_made_anew(tmp_path: Path, kind: str) -> None:
     with opened(tmp_path) as hand:
-        hand.put(*[hand.atom(f"tea number {n} word{n}") for n in range(200)])
-        assert len(hand.found("tea", limit=300)) == 200
+        hand.commit(*[hand.new_atom(f"tea number {n} word{n}") for n in range(200)])
+        assert len(hand.find_ids("tea", limit=300)) == 200
     index = tmp_path / "index.db"
     data = index.read_bytes()
     for seed in range(3):
         index.write_bytes(damaged(kind, data, Random(seed)))
         with opened(tmp_path) as hand:
-            assert len(hand.found("tea", limit=300)) == 200
-            assert len(hand.found("word77")) == 1
-            assert hand.store.rebuild() == 200
+            assert len(hand.find_ids("tea", limit=300)) == 200
+            assert len(hand.find_ids("word77")) == 1
+            assert hand.store.rebuild_index() == 200
             assert hand.store.check() == []
 
 
 def test_a_damaged_journal_is_told_and_not_touched(tmp_path: Path) -> None:
     with opened(tmp_path) as hand:
-        hand.kept("tea")
+        hand.add("tea")
     (tmp_path / "history.db").write_bytes(b"this is no database, but somebody may want it back" * 200)
     before = digest(tmp_path / "history.db")
     with pytest.raises(StoreError, match=r"history\.db is damaged"):
@@ -389,7 +391,7 @@ def test_a_damaged_journal_is_told_and_not_touched(tmp_path: Path) -> None:
 
 def test_a_closed_store_says_so(tmp_path: Path) -> None:
     with opened(tmp_path) as hand:
-        hand.kept("tea")
+        hand.add("tea")
     with pytest.raises(StoreError):
         hand.read()
 
@@ -409,7 +411,7 @@ def bm25(passages: list[list[str]], tokens: list[str], wanted: list[str]) -> dic
     return parts
 
 
-def test_scores_are_those_of_plain_bm25_over_the_recallable_passages_of_the_scope(hand: Hand) -> None:
+def test_scores_are_those_of_plain_bm25_over_the_recallable_passages_of_the_scope(hand: StoreHarness) -> None:
     random, words = Random(4), [f"w{n}x" for n in range(60)]
 
     def text() -> str:
@@ -417,11 +419,11 @@ def test_scores_are_those_of_plain_bm25_over_the_recallable_passages_of_the_scop
 
     for n in range(120):
         scope, status = random.choice([LOCAL, LOCAL, ANN]), random.choice(list(Status))
-        atom = hand.kept(text(), scope=scope, status=status)
+        atom = hand.add(text(), scope=scope, status=status)
         if n % 4 == 0:
-            hand.put(atom.with_(content=text()), scope=scope)
+            hand.commit(atom.with_(content=text()), scope=scope)
     turns = "\n\n".join(render_passage(n, text(), "Ann", NOON) for n in range(1, 9))
-    hand.kept(turns, kind="narrative", session_id="s", segment_id="s-1")
+    hand.add(turns, kind="narrative", session_id="s", segment_id="s-1")
     atoms = hand.read()
     told = {
         (a.id, p.n): analyse(f"{p.speaker}: {p.text}" if p.speaker else p.text) for a in atoms for p in passages_of(a)
@@ -436,19 +438,19 @@ def test_scores_are_those_of_plain_bm25_over_the_recallable_passages_of_the_scop
         }
         for match in found:
             expected = bm25(passages, told[match.atom_id, match.n], wanted)
-            assert dict(match.parts).keys() == expected.keys()
-            assert all(abs(part - expected[token]) < 1e-9 for token, part in match.parts)
+            assert dict(match.token_scores).keys() == expected.keys()
+            assert all(abs(part - expected[token]) < 1e-9 for token, part in match.token_scores)
 
 
-def random_corpus(hand: Hand, random: Random, count: int) -> tuple[list[Atom], Callable[[int], str]]:
+def random_corpus(hand: StoreHarness, random: Random, count: int) -> tuple[list[Atom], Callable[[int], str]]:
     words = [f"w{n}x" for n in range(500)]
     weights = [1 / (n + 1) ** 0.9 for n in range(500)]
 
     def text(length: int) -> str:
         return " ".join(random.choices(words, weights, k=length))
 
-    atoms = [hand.atom(text(random.randint(3, 30))) for _ in range(count)]
-    hand.put(*atoms)
+    atoms = [hand.new_atom(text(random.randint(3, 30))) for _ in range(count)]
+    hand.commit(*atoms)
     return atoms, text
 
 
@@ -475,7 +477,7 @@ def best_by_hand(atoms: list[Atom], questions: list[list[str]]) -> list[list[tup
     ]
 
 
-def test_the_best_passages_are_those_a_look_at_every_passage_finds(hand: Hand) -> None:
+def test_the_best_passages_are_those_a_look_at_every_passage_finds(hand: StoreHarness) -> None:
     """Exactly while no more passages match than are candidates. Beyond, SQLite's own rank chooses the candidates (its
     idf is not quite ours) and words that stand nearly everywhere bring none, so a passage near the end of the list may
     differ: here on at most two questions in eighty."""
@@ -490,7 +492,7 @@ def test_the_best_passages_are_those_a_look_at_every_passage_finds(hand: Hand) -
         found = [(match.score, match.atom_id) for match in hand.search(" ".join(wanted), limit=10)]
         same = [abs(one[0] - other[0]) < 1e-9 for one, other in zip(matching[:10], found[:10], strict=True)]
         agreed += sum(same) == len(same)
-        if len(matching) <= CANDIDATES:
+        if len(matching) <= MIN_CANDIDATES:
             few += 1
             assert all(same)
             assert {each[1] for each in found} == {each[1] for each in matching}
@@ -498,27 +500,27 @@ def test_the_best_passages_are_those_a_look_at_every_passage_finds(hand: Hand) -
     assert agreed >= 78
 
 
-def test_a_passage_of_common_words_only_is_still_found(hand: Hand) -> None:
-    hand.put(*[hand.atom(f"the same common words again, entry{n}") for n in range(1_200)])
+def test_a_passage_of_common_words_only_is_still_found(hand: StoreHarness) -> None:
+    hand.commit(*[hand.new_atom(f"the same common words again, entry{n}") for n in range(1_200)])
     found = hand.search("common words", limit=10)
     assert len(found) >= 10
-    assert hand.found("common entry77")[0] in {match.atom_id for match in hand.search("entry77")}
+    assert hand.find_ids("common entry77")[0] in {match.atom_id for match in hand.search("entry77")}
 
 
-def test_superseded_words_keep_no_place_in_the_statistics(hand: Hand) -> None:
-    hand.kept("green tea"), hand.kept("black tea")
+def test_superseded_words_keep_no_place_in_the_statistics(hand: StoreHarness) -> None:
+    hand.add("green tea"), hand.add("black tea")
     before = hand.search("tea")
     for n in range(20):
-        atom = hand.kept(f"tea tea tea {n}")
-        hand.put(atom.with_(status=Status.SUPERSEDED))
+        atom = hand.add(f"tea tea tea {n}")
+        hand.commit(atom.with_(status=Status.SUPERSEDED))
     assert hand.search("tea") == before
 
 
-def test_later_days_do_not_change_what_is_valid_now(hand: Hand) -> None:
-    past = hand.kept("tea then", valid_until=NOON - DAY)
-    assert hand.found("tea") == []
-    ended: Any = hand.put(past.with_(status=Status.SUPERSEDED)).atoms[0]
-    assert hand.found("tea", statuses=frozenset({Status.SUPERSEDED})) == [ended.id]
+def test_later_days_do_not_change_what_is_valid_now(hand: StoreHarness) -> None:
+    past = hand.add("tea then", valid_until=NOON - DAY)
+    assert hand.find_ids("tea") == []
+    ended: Any = hand.commit(past.with_(status=Status.SUPERSEDED)).atoms[0]
+    assert hand.find_ids("tea", statuses=frozenset({Status.SUPERSEDED})) == [ended.id]
 
 
 # Formats
@@ -540,11 +542,11 @@ def forget_lives(db: apsw.Connection) -> None:
 
 def test_a_journal_of_format_4_takes_its_counters_along_and_looks_at_everything(tmp_path: Path) -> None:
     with opened(tmp_path) as hand:
-        used, ignored, over = hand.kept("used"), hand.kept("ignored"), hand.kept("over")
-        hand.put(over.with_(status=Status.SUPERSEDED))
+        used, ignored, over = hand.add("used"), hand.add("ignored"), hand.add("over")
+        hand.commit(over.with_(status=Status.SUPERSEDED))
         hand.store.ledger.set_signals(used.id, Signals(1.2, 4, NOON + DAY, uses=(NOON, NOON + DAY), use_days=2))
         hand.store.ledger.set_signals(ignored.id, Signals(0.95))
-        hand.store.lives.put({used.id: Life(1)})
+        hand.store.ageing_states.put({used.id: AgeingState(1)})
     db = apsw.Connection(str(tmp_path / "history.db"))
     forget_lives(db)
     db.close()
@@ -552,19 +554,19 @@ def test_a_journal_of_format_4_takes_its_counters_along_and_looks_at_everything(
         with opened(tmp_path) as hand:
             assert hand.store.ledger.signals(used.id) == Signals(1.2, 4, NOON + DAY, uses=(NOON + DAY,))
             assert hand.store.ledger.signals(ignored.id) == Signals(0.95)
-            assert set(hand.store.lives.due(LOCAL, NOON)) == {used.id, ignored.id}
-            assert hand.store.lives.seen(LOCAL) == NOON + DAY
+            assert set(hand.store.ageing_states.find_due(LOCAL, NOON)) == {used.id, ignored.id}
+            assert hand.store.ageing_states.last_activity(LOCAL) == NOON + DAY
             assert hand.store.check() == []
     with opened(tmp_path) as hand:
-        hand.store.lives.put({used.id: Life(1), ignored.id: Life(1)})
-        assert hand.store.lives.due(LOCAL, NOON) == []
+        hand.store.ageing_states.put({used.id: AgeingState(1), ignored.id: AgeingState(1)})
+        assert hand.store.ageing_states.find_due(LOCAL, NOON) == []
         hand.store.ledger.set_signals(used.id, Signals(1.3, 5, NOON + DAY))
-        assert hand.store.lives.due(LOCAL, NOON) == [used.id]
+        assert hand.store.ageing_states.find_due(LOCAL, NOON) == [used.id]
 
 
 def test_a_journal_of_the_format_before_learns_to_erase(tmp_path: Path) -> None:
     with opened(tmp_path) as hand:
-        kept = hand.kept("tea is ready")
+        kept = hand.add("tea is ready")
     db = apsw.Connection(str(tmp_path / "history.db"))
     forget_lives(db)
     for table in ("fingerprints", "erased", "retold", "erasing"):
@@ -574,14 +576,14 @@ def test_a_journal_of_the_format_before_learns_to_erase(tmp_path: Path) -> None:
     db.close()
     with opened(tmp_path) as hand:
         assert hand.read() == [kept]
-        assert not hand.store.fingerprints.any()
+        assert not hand.store.fingerprints.has_any()
         assert hand.store.check() == []
 
 
 def test_a_key_leaves_no_words_in_the_journal_and_is_known_again(tmp_path: Path) -> None:
     with opened(tmp_path) as hand:
-        hand.put(hand.atom(), key="ann lives in porto")
+        hand.commit(hand.new_atom(), key="ann lives in porto")
         assert hand.store.has_key(LOCAL, "ann lives in porto")
         assert not hand.store.has_key(ANN, "ann lives in porto")
-        assert hand.put(hand.atom(), key="ann lives in porto").repeated
+        assert hand.commit(hand.new_atom(), key="ann lives in porto").is_repeat
     assert b"porto" not in (tmp_path / "history.db").read_bytes()

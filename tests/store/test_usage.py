@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lamina.store.sqlite.usage import SqliteUsage
-from lamina.store.usage import Usage, Used, UsedOn
+from lamina.store.usage import DailyUsage, ModelUsage, Usage
 
 DAY = date(2026, 11, 16)
 
@@ -23,37 +23,37 @@ def db(tmp_path: Path) -> Path:
 
 def test_counts_add_up_by_day_and_model(db: Path) -> None:
     usage: Usage = SqliteUsage(db)
-    assert usage.add(DAY, "a", Used(1, 10, 2, 0.5)) == Used(1, 10, 2, 0.5)
-    assert usage.add(DAY, "b", Used(1, 5, 1, 0.25)) == Used(2, 15, 3, 0.75)
-    assert usage.add(DAY, "a", Used(1, 10, 2, 0.5)) == Used(3, 25, 5, 1.25)
-    assert usage.add(DAY + timedelta(days=1), "a", Used(calls=1)) == Used(calls=1)
-    assert usage.of(DAY) == Used(3, 25, 5, 1.25)
-    assert usage.of(DAY).tokens == 30
+    assert usage.add(DAY, "a", ModelUsage(1, 10, 2, 0.5)) == ModelUsage(1, 10, 2, 0.5)
+    assert usage.add(DAY, "b", ModelUsage(1, 5, 1, 0.25)) == ModelUsage(2, 15, 3, 0.75)
+    assert usage.add(DAY, "a", ModelUsage(1, 10, 2, 0.5)) == ModelUsage(3, 25, 5, 1.25)
+    assert usage.add(DAY + timedelta(days=1), "a", ModelUsage(calls=1)) == ModelUsage(calls=1)
+    assert usage.day_total(DAY) == ModelUsage(3, 25, 5, 1.25)
+    assert usage.day_total(DAY).tokens == 30
     assert usage.days() == [
-        UsedOn(DAY + timedelta(days=1), "a", Used(calls=1)),
-        UsedOn(DAY, "a", Used(2, 20, 4, 1.0)),
-        UsedOn(DAY, "b", Used(1, 5, 1, 0.25)),
+        DailyUsage(DAY + timedelta(days=1), "a", ModelUsage(calls=1)),
+        DailyUsage(DAY, "a", ModelUsage(2, 20, 4, 1.0)),
+        DailyUsage(DAY, "b", ModelUsage(1, 5, 1, 0.25)),
     ]
 
 
 def test_a_day_without_calls_is_nothing_and_looking_makes_no_file(db: Path) -> None:
     usage = SqliteUsage(db)
-    assert usage.of(DAY) == Used()
+    assert usage.day_total(DAY) == ModelUsage()
     assert usage.days() == []
     assert not db.exists()
 
 
 def test_counts_outlive_who_made_them(db: Path) -> None:
     first = SqliteUsage(db)
-    first.add(DAY, "m", Used(1, 2, 3, 4.0))
+    first.add(DAY, "m", ModelUsage(1, 2, 3, 4.0))
     first.close()
-    assert SqliteUsage(db).of(DAY) == Used(1, 2, 3, 4.0)
+    assert SqliteUsage(db).day_total(DAY) == ModelUsage(1, 2, 3, 4.0)
 
 
 def test_a_damaged_file_is_made_anew(db: Path) -> None:
     db.write_bytes(b"not a database at all, but long enough to be looked at " * 40)
     usage = SqliteUsage(db)
-    assert usage.add(DAY, "m", Used(calls=1)) == Used(calls=1)
+    assert usage.add(DAY, "m", ModelUsage(calls=1)) == ModelUsage(calls=1)
 
 
 def test_threads_lose_no_count(db: Path) -> None:
@@ -63,14 +63,14 @@ def test_threads_lose_no_count(db: Path) -> None:
     def count() -> None:
         all_here.wait()
         for _ in range(20):
-            usage.add(DAY, "m", Used(1, 1, 1))
+            usage.add(DAY, "m", ModelUsage(1, 1, 1))
 
     threads = [threading.Thread(target=count) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert usage.of(DAY) == Used(120, 120, 120)
+    assert usage.day_total(DAY) == ModelUsage(120, 120, 120)
 
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -78,8 +78,8 @@ def test_threads_lose_no_count(db: Path) -> None:
 def test_the_days_add_up_to_the_day(tmp_path_factory: pytest.TempPathFactory, told: list[tuple[str, int, int]]) -> None:
     usage = SqliteUsage(tmp_path_factory.mktemp("usage") / "usage.db")
     for model, calls, tokens in told:
-        usage.add(DAY, model, Used(calls, tokens, tokens))
-    whole = usage.of(DAY)
-    assert whole.calls == sum(day.used.calls for day in usage.days()) == sum(calls for _, calls, _ in told)
-    assert whole.tokens == sum(day.used.tokens for day in usage.days())
+        usage.add(DAY, model, ModelUsage(calls, tokens, tokens))
+    whole = usage.day_total(DAY)
+    assert whole.calls == sum(day.usage.calls for day in usage.days()) == sum(calls for _, calls, _ in told)
+    assert whole.tokens == sum(day.usage.tokens for day in usage.days())
     usage.close()

@@ -35,7 +35,7 @@ def test_a_deleted_file_of_a_superseded_atom_changes_no_status(desk: Desk) -> No
     desk.file(old).unlink()
     desk.memory.sync()
     assert desk.memory.get(old.id).status is Status.SUPERSEDED
-    assert not desk.memory.sync().anything
+    assert not desk.memory.sync().has_changes
 
 
 def test_a_file_that_comes_back_takes_its_deletion_back(desk: Desk) -> None:

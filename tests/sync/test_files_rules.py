@@ -7,9 +7,9 @@ import pytest
 from desk import Desk
 from lamina import Atom, Memory, Origin, Relation, RelationName, Status
 from lamina.atom.atom import FIXED_FIELDS
-from lamina.atom.status import Way
-from lamina.store.base import Change, Commit
-from lamina.vault.files import Disk, Swapped
+from lamina.atom.status import TransitionCause
+from lamina.store.base import AtomChange, Commit
+from lamina.vault.disk import Disk, SwapResult
 
 
 class SlowDisk(Disk):
@@ -17,7 +17,7 @@ class SlowDisk(Disk):
 
     refuses = False
 
-    def exchange(self, path: str, data: bytes) -> Swapped:
+    def exchange(self, path: str, data: bytes) -> SwapResult:
         if self.refuses:
             raise OSError(28, "no space left")
         return super().exchange(path, data)
@@ -279,8 +279,8 @@ def _put_status(desk: Desk, atom_id: str, status: Status) -> None:
                 verb="test",
                 reason="to be reviewed",
                 scope=atom.scope,
-                way=Way.UNDO,
-                changes=(Change(atom.with_(status=status)),),
+                way=TransitionCause.UNDO,
+                changes=(AtomChange(atom.with_(status=status)),),
             )
         )
         desk.memory.sync()
@@ -385,7 +385,7 @@ def test_comments_unknown_keys_and_line_ends_are_no_edit_and_survive(desk: Desk)
     file = desk.edit(atom, "subject: Ann\n", "subject: Ann # my sister\n# a remark\nmood: good\n")
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
     kept = file.read_bytes()
-    assert not desk.memory.sync().anything
+    assert not desk.memory.sync().has_changes
     assert desk.memory.get(atom.id).revision == 1
     desk.memory.pin(atom.id)
     assert file.read_bytes().replace(b"pinned: true\r\n", b"") == kept
@@ -394,7 +394,7 @@ def test_comments_unknown_keys_and_line_ends_are_no_edit_and_survive(desk: Desk)
 def test_a_touched_file_is_no_edit(desk: Desk) -> None:
     atom = desk.remember("Ann drinks tea.")
     desk.file(atom).touch()
-    assert not desk.memory.sync().anything
+    assert not desk.memory.sync().has_changes
     assert len(desk.memory.journal()) == 1
 
 

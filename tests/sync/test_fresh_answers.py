@@ -148,7 +148,7 @@ def test_an_edit_counts_at_the_next_open(desk: Desk) -> None:
     desk.close()
     file = next(desk.root.rglob(f"*{atom.id}.md"))
     file.write_text(file.read_text().replace("tea", "rum"))
-    assert desk.reopen().opened.edited == [file.relative_to(desk.root).as_posix()]
+    assert desk.reopen().opening_report.edited == [file.relative_to(desk.root).as_posix()]
     assert desk.texts("rum") == ["Ann drinks rum."]
 
 
@@ -156,7 +156,7 @@ def test_a_vault_that_is_as_it_was_is_opened_without_a_change(desk: Desk) -> Non
     atoms: list[Atom] = [desk.remember(f"Fact number {number}.") for number in range(5)]
     desk.sync_settled()
     stamps = {file: file.stat() for file in desk.root.rglob("*.md")}
-    report = desk.reopen().opened
-    assert (report.anything, report.written) == (False, 0)
+    report = desk.reopen().opening_report
+    assert (report.has_changes, report.written) == (False, 0)
     assert {file: file.stat() for file in desk.root.rglob("*.md")} == stamps
     assert len(desk.memory.journal()) == len(atoms)

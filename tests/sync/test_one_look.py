@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from desk import Desk
 from lamina import Memory, Status
-from lamina.store.ledger import FileLine, FileState
-from lamina.sync.sight import COARSE_RACY_NS, RACY_NS, changed
-from lamina.vault.files import Disk, Stamp
+from lamina.store.ledger import FileEntry, FileState
+from lamina.sync.disk_diff import COARSE_RACY_NS, RACY_NS, has_changed
+from lamina.vault.disk import Disk, Stamp
 
 A_SECOND = 1_000_000_000
 
@@ -72,7 +72,7 @@ def test_what_somebody_else_took_in_first_is_not_taken_in_twice(desk: Desk) -> N
     file = desk.drop("atoms/note.md", "Dan drinks water.\n")
     disk.others = desk.memory.sync
     report = memory.sync()
-    assert not report.anything
+    assert not report.has_changes
     assert [len(memory.history(each.id).versions) for each in (atom, gone, moved, desk.found(file))] == [2, 2, 1, 1]
     assert memory.get(gone.id).status is Status.TOMBSTONED
     assert memory.path_of(moved.id) == "atoms/mine/carla.md"
@@ -98,14 +98,14 @@ def test_the_last_save_counts_where_somebody_saves_again_meanwhile(desk: Desk) -
     disk.others = lambda: desk.edit(atom, "drinks coffee", "drinks milk")
     memory.sync()
     assert memory.get(atom.id).content == "Ann drinks milk."
-    assert not memory.sync().anything
+    assert not memory.sync().has_changes
 
 
 def test_a_new_file_that_is_gone_again_meanwhile_leaves_nothing(desk: Desk) -> None:
     memory, disk = busy(desk)
     file = desk.drop("atoms/note.md", "Ann drinks tea.\n")
     disk.others = file.unlink
-    assert not memory.sync().anything
+    assert not memory.sync().has_changes
     assert memory.list(status=None) == []
 
 
@@ -134,7 +134,7 @@ def test_a_stamp_is_trusted_only_where_a_later_save_would_have_changed_it(
         mtime, ctime = mtime // 1_000_000 * 1_000_000, ctime // 1_000_000 * 1_000_000
     stamp = Stamp(10, mtime, ctime, 7)
     is_coarse = mtime % 1_000_000 == 0 and ctime % 1_000_000 == 0
-    line = FileLine("atoms/a.md", None, FileState.ATOM, stamp, checked)
+    line = FileEntry("atoms/a.md", None, FileState.ATOM, stamp, checked)
     young = checked - max(mtime, ctime) < (COARSE_RACY_NS if is_coarse else RACY_NS)
-    assert changed(line, stamp) == young
-    assert changed(line, stamp._replace(size=11))
+    assert has_changed(line, stamp) == young
+    assert has_changed(line, stamp._replace(size=11))

@@ -14,9 +14,9 @@ from canaries import Canaries
 from lamina import LaminaError, Memory, Settings
 from lamina.atom.kinds import MemoryType
 from lamina.atom.status import Status
-from lamina.keeper import Happening, Keeper
+from lamina.daemon import Daemon, DaemonEvent
 from lamina.store.base import TextQuery
-from lamina.vault.files import Disk, Stamp, Swapped
+from lamina.vault.disk import Disk, Stamp, SwapResult
 
 
 class Day:
@@ -25,7 +25,7 @@ class Day:
     def __init__(self, root: Path) -> None:
         self.root, self.canaries = root, Canaries(8)
         self.ids: set[str] = set()
-        self.kept: list[Happening] = []
+        self.kept: list[DaemonEvent] = []
         self.refused: list[str] = []
 
     def word(self) -> str:
@@ -40,7 +40,7 @@ class Day:
         with self._opened(disk=_Refusing(self.root / "vault", self.word())) as memory:
             memory.remember(f"The {self.word()} stands in the hall.")
             self.tried(memory.sync)
-            Keeper(memory, self.kept.append).once()
+            Daemon(memory, self.kept.append).run_once()
 
     def tried(self, work: Callable[[], object]) -> None:
         """Do what is refused, and go on."""
@@ -179,7 +179,7 @@ class Day:
         with suppress(LaminaError):  # without a state model
             memory.reread()
         memory.export(self.root / f"{self.word()}.json")
-        Keeper(memory, self.kept.append).once()
+        Daemon(memory, self.kept.append).run_once()
 
     def _with_models(self, server: _Moody) -> None:
         address = server.address
@@ -201,7 +201,7 @@ class Day:
             self.tried(lambda: memory.answer(f"Who is {self.canaries.made[-2]}?"))
             self.tried(memory.embed)
             memory.dream()
-            Keeper(memory, self.kept.append).once()
+            Daemon(memory, self.kept.append).run_once()
 
         other = Settings(embedder="none", chat="anthropic:teller", chat_url=address, background=False)
         with self._opened(settings=other) as memory:
@@ -230,7 +230,7 @@ class _Refusing(Disk):
     def create(self, path: str, data: bytes) -> Stamp:
         raise OSError(28, f"no room for {self._word}", f"{self._word}.md")
 
-    def exchange(self, path: str, data: bytes) -> Swapped:
+    def exchange(self, path: str, data: bytes) -> SwapResult:
         raise OSError(28, f"no room for {self._word}", f"{self._word}.md")
 
     def files_in(self, folder: str) -> Iterator[tuple[str, Stamp]]:

@@ -25,9 +25,9 @@ Lines = Callable[[], list[dict[str, Any]]]
 @pytest.fixture
 def lines() -> Iterator[Lines]:
     stream = io.StringIO()
-    handler = logs.to_stream(stream, as_json=True)
+    handler = logs.start_logging(stream, as_json=True)
     yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
-    logs.no_longer(handler)
+    logs.stop_logging(handler)
 
 
 def test_a_line_is_a_document_with_time_level_logger_and_message(lines: Lines) -> None:
@@ -44,21 +44,21 @@ def test_what_is_too_fine_and_what_others_log_is_left_out(lines: Lines) -> None:
 
 
 def test_lines_of_one_request_carry_its_id_in_every_thread_that_works_for_it(lines: Lines) -> None:
-    with logs.in_request() as first:
+    with logs.request_context() as first:
         logger.info("asked")
         thread = threading.Thread(target=copy_context().run, args=(logger.info, "worked"))
         thread.start()
         thread.join()
-    with logs.in_request("given"):
+    with logs.request_context("given"):
         logger.info("asked")
     logger.info("idle")
     assert [line.get("request") for line in lines()] == [first, first, "given", None]
 
 
 def test_a_request_is_told_by_the_template_of_its_route(lines: Lines) -> None:
-    with logs.in_request("r1"):
-        logs.request_line("GET", "/v1/atoms/{id}", 200, 12.345, "ann")
-    logs.request_line("GET", "-", 404, 0.21)
+    with logs.request_context("r1"):
+        logs.log_request("GET", "/v1/atoms/{id}", 200, 12.345, "ann")
+    logs.log_request("GET", "-", 404, 0.21)
     first, second = lines()
     assert first["message"] == "GET /v1/atoms/{id} 200 12.3 ms ann"
     assert (first["logger"], first["request"], first["route"], first["status"], first["ms"], first["principal"]) == (
@@ -91,15 +91,15 @@ def test_an_error_is_told_by_name_place_and_cause_and_never_by_its_message(lines
 def test_errors_that_go_round_in_a_circle_are_told() -> None:
     one, two = ValueError("a"), KeyError("b")
     one.__cause__, two.__cause__ = two, one
-    assert logs.wordless(one) == "ValueError, from KeyError"
+    assert logs.summarise_error(one) == "ValueError, from KeyError"
 
 
 def test_people_get_the_same_in_plain_lines() -> None:
     stream = io.StringIO()
-    handler = logs.to_stream(stream)
-    with logs.in_request("r1"):
+    handler = logs.start_logging(stream)
+    with logs.request_context("r1"):
         logger.warning("one\nline \x1b[31m only")
-    logs.no_longer(handler)
+    logs.stop_logging(handler)
     assert stream.getvalue().endswith(" warning r1 one\\nline \\x1b[31m only\n")
     assert logging.getLogger("lamina").handlers == [] and logging.getLogger("lamina").propagate
 
@@ -107,9 +107,9 @@ def test_people_get_the_same_in_plain_lines() -> None:
 @given(st.text(), st.booleans())
 def test_whatever_stands_in_a_message_it_stays_one_line(text: str, as_json: bool) -> None:
     stream = io.StringIO()
-    handler = logs.to_stream(stream, as_json=as_json)
+    handler = logs.start_logging(stream, as_json=as_json)
     logger.warning("%s", text)
-    logs.no_longer(handler)
+    logs.stop_logging(handler)
     assert stream.getvalue().count("\n") == 1 and "\r" not in stream.getvalue()
     if as_json:
         assert json.loads(stream.getvalue())["message"] == text

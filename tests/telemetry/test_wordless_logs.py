@@ -11,11 +11,11 @@ import pytest
 from day import Day
 
 from canaries import Canaries, traces
-from lamina.capture.found import Finding, Said
-from lamina.capture.statement import statements
+from lamina.capture.extraction import CapturedTurn, ExtractedStatement
+from lamina.capture.statement_atoms import build_statements
 from lamina.errors import LaminaError
-from lamina.testing.hand import NOON
-from lamina.vault.watch import Watcher
+from lamina.testing.store_harness import NOON
+from lamina.vault.watcher import Watcher
 from lamina.worker import Worker
 
 
@@ -53,13 +53,13 @@ def test_whoever_is_called_and_fails_is_told_without_the_words_it_failed_on(
 class _Clumsy:
     name, instant = "clumsy", True
 
-    def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
+    def extract(self, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = ()) -> list[ExtractedStatement]:
         raise KeyError(turns[0].text)
 
 
 def _extracting(word: str, root: Path) -> None:
-    said = Said("segment", 0, f"My bank is {word}.", "Ann", NOON)
-    assert statements([said], [], _Clumsy(), {}, iter(())).trouble == "clumsy failed: KeyError"
+    said = CapturedTurn("segment", 0, f"My bank is {word}.", "Ann", NOON)
+    assert build_statements([said], [], _Clumsy(), {}, iter(())).failure == "clumsy failed: KeyError"
 
 
 def _working(word: str, root: Path) -> None:
@@ -70,7 +70,7 @@ def _working(word: str, root: Path) -> None:
         raise LaminaError(f"{word} was in the way")
 
     worker = Worker("sweeping", fail)
-    worker.soon()
+    worker.wake()
     assert tried.wait(10)
     worker.stop()
 

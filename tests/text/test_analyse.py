@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lamina.text.analyse import QUESTION_STOP, Term, analyse, question_terms
+from lamina.text.analyser import STOP_WORDS, QueryToken, analyse, query_tokens
 
 HUMAN_TEXT = st.lists(
     st.one_of(
@@ -144,21 +144,21 @@ def test_hostile_text_is_read_in_linear_time(piece: str) -> None:
 
 
 def test_a_question_keeps_what_an_answer_would_say() -> None:
-    assert question_terms("What did Ann's sister tell me about the café in Lisbon?") == [
-        Term("ann", "Ann's"),
-        Term("sister", "sister"),
-        Term("tell", "tell"),
-        Term("cafe", "café"),
-        Term("lisbon", "Lisbon"),
+    assert query_tokens("What did Ann's sister tell me about the café in Lisbon?") == [
+        QueryToken("ann", "Ann's"),
+        QueryToken("sister", "sister"),
+        QueryToken("tell", "tell"),
+        QueryToken("cafe", "café"),
+        QueryToken("lisbon", "Lisbon"),
     ]
 
 
 def test_stop_words_are_compared_before_stemming() -> None:
-    assert [term.token for term in question_terms("Does he do yoga doings?")] == ["yoga", "do"]
+    assert [term.token for term in query_tokens("Does he do yoga doings?")] == ["yoga", "do"]
 
 
 def test_a_question_word_with_an_apostrophe_is_a_stop_word() -> None:
-    assert [term.word for term in question_terms("What's Bob's dog? Who’s that? I'm sure I don't.")] == [
+    assert [term.word for term in query_tokens("What's Bob's dog? Who’s that? I'm sure I don't.")] == [
         "Bob's",
         "dog",
         "sure",
@@ -166,28 +166,30 @@ def test_a_question_word_with_an_apostrophe_is_a_stop_word() -> None:
 
 
 def test_a_question_names_each_token_once_in_order() -> None:
-    assert [term.token for term in question_terms("cats dogs Cat dog")] == ["cat", "dog"]
+    assert [term.token for term in query_tokens("cats dogs Cat dog")] == ["cat", "dog"]
 
 
 def test_a_question_of_stop_words_only_keeps_them_all() -> None:
-    assert [term.token for term in question_terms("Who are you?")] == ["who", "are", "you"]
+    assert [term.token for term in query_tokens("Who are you?")] == ["who", "are", "you"]
 
 
 def test_a_part_of_an_identifier_shows_the_identifier() -> None:
-    assert question_terms("getUserName") == [
-        Term("get", "getUserName"),
-        Term("user", "getUserName"),
-        Term("name", "getUserName"),
-        Term("getusernam", "getUserName"),
+    assert query_tokens("getUserName") == [
+        QueryToken("get", "getUserName"),
+        QueryToken("user", "getUserName"),
+        QueryToken("name", "getUserName"),
+        QueryToken("getusernam", "getUserName"),
     ]
 
 
 def test_pairs_of_characters_show_themselves() -> None:
-    assert question_terms("東京タワー") == [Term(pair, pair) for pair in ("東", "京", "東京", "京タ", "タワ", "ワー")]
+    assert query_tokens("東京タワー") == [
+        QueryToken(pair, pair) for pair in ("東", "京", "東京", "京タ", "タワ", "ワー")
+    ]
 
 
 def test_months_and_countries_that_look_like_stop_words_are_kept() -> None:
-    assert not QUESTION_STOP & {"may", "us", "ill", "id"}
+    assert not STOP_WORDS & {"may", "us", "ill", "id"}
 
 
 def test_the_stop_list_holds_the_words_of_the_recipe() -> None:
@@ -195,23 +197,23 @@ def test_the_stop_list_holds_the_words_of_the_recipe() -> None:
         "what which who when where why how did does do is are was were has have had can could would will should "
         "i my me we our you your he she his her from about"
     )
-    assert set(recipe.split()) <= QUESTION_STOP
+    assert set(recipe.split()) <= STOP_WORDS
 
 
 @given(HUMAN_TEXT)
 def test_a_question_has_the_tokens_of_the_analyser(text: str) -> None:
     stored = analyse(text)
-    asked = [term.token for term in question_terms(text)]
+    asked = [term.token for term in query_tokens(text)]
     assert set(asked) <= set(stored)
     assert len(set(asked)) == len(asked)
     assert bool(asked) == bool(stored)
-    assert all(term.word for term in question_terms(text))
+    assert all(term.word for term in query_tokens(text))
 
 
 @given(HUMAN_TEXT)
 def test_a_question_without_stop_words_loses_no_token(text: str) -> None:
-    words = {stem for stop in QUESTION_STOP for stem in analyse(stop)}
-    asked = [term.token for term in question_terms(text)]
+    words = {stem for stop in STOP_WORDS for stem in analyse(stop)}
+    asked = [term.token for term in query_tokens(text)]
     if asked and asked[0] not in words:
         assert [token for token in asked if token not in words] == list(
             dict.fromkeys(token for token in analyse(text) if token not in words)

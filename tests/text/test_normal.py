@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lamina.text.normal import compatible, name_form, normal_form, one_line, same_text
+from lamina.text.normal_form import is_same_text, name_form, normal_form, one_line, to_nfkc
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from lamina.text.normal import compatible, name_form, normal_form, one_line, sam
 )
 def test_the_same_words_have_the_same_form(one: str, other: str) -> None:
     assert normal_form(one) == normal_form(other)
-    assert same_text(one, other)
+    assert is_same_text(one, other)
 
 
 @pytest.mark.parametrize(
@@ -45,13 +45,13 @@ def test_the_same_words_have_the_same_form(one: str, other: str) -> None:
 )
 def test_different_words_of_any_script_stay_different(one: str, other: str) -> None:
     assert normal_form(one) and normal_form(other)
-    assert not same_text(one, other)
+    assert not is_same_text(one, other)
 
 
 @pytest.mark.parametrize("text", ["", " ", "?!", "---", "\n", "…", "\u200b", "🙂"])
 def test_a_text_without_words_is_never_the_same_as_another(text: str) -> None:
     assert normal_form(text) == ""
-    assert not same_text(text, text)
+    assert not is_same_text(text, text)
 
 
 @given(st.text())
@@ -75,7 +75,7 @@ def test_composition_does_not_change_the_form(text: str) -> None:
 @given(st.lists(st.text(min_size=1, max_size=50), min_size=1))
 def test_a_long_text_is_composed_as_a_short_one(pieces: list[str]) -> None:
     text = "e\u0301 ｆｕｌｌ か\u3099 " * 500 + " ".join(pieces)
-    assert compatible(text) == unicodedata.normalize("NFKC", text)
+    assert to_nfkc(text) == unicodedata.normalize("NFKC", text)
 
 
 def test_a_run_of_marks_without_end_does_not_take_quadratic_time() -> None:

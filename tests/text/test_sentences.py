@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.text.sentences import sentences
+from lamina.text.sentences import find_sentences
 
 
 def split(text: str) -> list[str]:
-    return [text[start:end] for start, end in sentences(text)]
+    return [text[start:end] for start, end in find_sentences(text)]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_line_is_at_least_one_sentence() -> None:
 
 
 def test_white_space_alone_is_no_sentence() -> None:
-    assert sentences(" \n\t \u3000\n") == []
+    assert find_sentences(" \n\t \u3000\n") == []
 
 
 PIECES = [
@@ -106,7 +106,7 @@ HOSTILE = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 
 @given(st.one_of(st.text(), HOSTILE))
 def test_spans_are_ordered_not_blank_and_cover_every_word(text: str) -> None:
-    spans = sentences(text)
+    spans = find_sentences(text)
     ends = [0, *(end for _, end in spans)]
     starts = [*(start for start, _ in spans), len(text)]
     for end, start in zip(ends, starts, strict=True):
@@ -127,5 +127,5 @@ def test_no_sentence_crosses_a_line(text: str) -> None:
 )
 def test_hostile_text_is_cut_in_linear_time(piece: str) -> None:
     started = time.perf_counter()
-    sentences(piece * (400_000 // len(piece)))
+    find_sentences(piece * (400_000 // len(piece)))
     assert time.perf_counter() - started < 10

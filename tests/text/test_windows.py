@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lamina.text.windows import SLACK, Windows, mentioned, windows
+from lamina.text.time_windows import SLACK, TimeWindows, find_mentioned_spans, find_time_windows
 
 NOW = datetime(2023, 9, 20, 12, tzinfo=UTC)  # a Wednesday
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -83,7 +83,7 @@ SPANS = [
 
 @pytest.mark.parametrize(("question", "start", "end"), SPANS)
 def test_a_question_names_a_span(question: str, start: str, end: str) -> None:
-    assert windows(question, NOW).spans == ((day(start), day(end) + SLACK),)
+    assert find_time_windows(question, NOW).spans == ((day(start), day(end) + SLACK),)
 
 
 @pytest.mark.parametrize(
@@ -103,9 +103,9 @@ def test_a_question_names_a_span(question: str, start: str, end: str) -> None:
 def test_without_a_year_every_year_is_meant(
     question: str, first: tuple[int, int], until: tuple[int, int], said: str
 ) -> None:
-    found = windows(question, NOW)
+    found = find_time_windows(question, NOW)
     assert [(yearly.first, yearly.until) for yearly in found.yearly] == [(first, until)]
-    assert (found.spans, found.said) == ((), (said,))
+    assert (found.spans, found.phrases) == ((), (said,))
 
 
 @pytest.mark.parametrize(
@@ -191,53 +191,53 @@ def test_without_a_year_every_year_is_meant(
     ],
 )
 def test_these_name_no_time(question: str) -> None:
-    found = windows(question, NOW)
+    found = find_time_windows(question, NOW)
     assert not found
-    assert found == Windows()
-    assert mentioned(question, NOW) == ()
+    assert found == TimeWindows()
+    assert find_mentioned_spans(question, NOW) == ()
 
 
 def test_a_time_told_from_a_date_counts_with_the_date() -> None:
-    found = windows("Where was Ola the week before August 3, 2023?", NOW)
+    found = find_time_windows("Where was Ola the week before August 3, 2023?", NOW)
     assert found.spans == (
         (day("2023-07-27"), day("2023-08-03") + SLACK),
         (day("2023-08-03"), day("2023-08-04") + SLACK),
     )
-    assert found.said == ("week before", "August 3, 2023")
+    assert found.phrases == ("week before", "August 3, 2023")
 
 
 def test_two_times_are_both_meant() -> None:
-    found = windows("Was it in 2021 or in May?", NOW)
-    assert found.said == ("in 2021", "in May")
-    assert found.holds(day("2021-11-01"))
-    assert found.holds(day("1999-05-15"))
-    assert not found.holds(day("2022-11-01"))
+    found = find_time_windows("Was it in 2021 or in May?", NOW)
+    assert found.phrases == ("in 2021", "in May")
+    assert found.contains_time(day("2021-11-01"))
+    assert found.contains_time(day("1999-05-15"))
+    assert not found.contains_time(day("2022-11-01"))
 
 
 def test_a_window_ends_a_day_later_and_no_more() -> None:
-    found = windows("in May 2023", NOW)
-    assert not found.holds(day("2023-05-01") - timedelta(milliseconds=1))
-    assert found.holds(day("2023-05-01"))
-    assert found.holds(day("2023-06-02") - timedelta(milliseconds=1))
-    assert not found.holds(day("2023-06-02"))
+    found = find_time_windows("in May 2023", NOW)
+    assert not found.contains_time(day("2023-05-01") - timedelta(milliseconds=1))
+    assert found.contains_time(day("2023-05-01"))
+    assert found.contains_time(day("2023-06-02") - timedelta(milliseconds=1))
+    assert not found.contains_time(day("2023-06-02"))
 
 
 def test_a_day_of_every_year_ends_a_day_later_too() -> None:
-    leap_day = windows("on 29 February", NOW)
-    assert [leap_day.holds(day(text)) for text in ("2024-02-28", "2024-02-29", "2024-03-01", "2024-03-02")] == [
+    leap_day = find_time_windows("on 29 February", NOW)
+    assert [leap_day.contains_time(day(text)) for text in ("2024-02-28", "2024-02-29", "2024-03-01", "2024-03-02")] == [
         False,
         True,
         True,
         False,
     ]
-    assert not leap_day.holds(day("2023-03-01"))
-    assert windows("on 31 December", NOW).holds(day("2024-01-01"))
-    assert not windows("on 31 December", NOW).holds(day("2024-01-02"))
+    assert not leap_day.contains_time(day("2023-03-01"))
+    assert find_time_windows("on 31 December", NOW).contains_time(day("2024-01-01"))
+    assert not find_time_windows("on 31 December", NOW).contains_time(day("2024-01-02"))
 
 
 def test_the_hour_of_any_zone_is_read_as_utc() -> None:
     late = datetime(2023, 9, 20, 23, tzinfo=timezone(timedelta(hours=-5)))
-    assert windows("yesterday", late).spans == ((day("2023-09-20"), day("2023-09-21") + SLACK),)
+    assert find_time_windows("yesterday", late).spans == ((day("2023-09-20"), day("2023-09-21") + SLACK),)
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_the_hour_of_any_zone_is_read_as_utc() -> None:
     ],
 )
 def test_a_turn_tells_of_a_time_from_when_it_was_said(turn: str, spans: list[tuple[str, str]]) -> None:
-    assert mentioned(turn, NOW) == tuple((day(start), day(end)) for start, end in spans)
+    assert find_mentioned_spans(turn, NOW) == tuple((day(start), day(end)) for start, end in spans)
 
 
 PHRASES = [question for question, _, _ in SPANS] + ["in May", "on 29 February", "in winter", "on 31 December, in 1999"]
@@ -271,25 +271,25 @@ MOMENTS = st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31), timezones=st.j
 @given(st.lists(st.sampled_from(PHRASES), min_size=1, max_size=3), st.lists(MOMENTS, max_size=20), MOMENTS)
 @example(["in winter"], [datetime(9999, 12, 31, tzinfo=UTC), datetime(1, 1, 1, tzinfo=UTC)], NOW)
 def test_many_times_are_tested_as_one_is(phrases: list[str], moments: list[datetime], now: datetime) -> None:
-    found = windows(". ".join(phrases), now)
+    found = find_time_windows(". ".join(phrases), now)
     times = np.array([(moment - EPOCH) // timedelta(milliseconds=1) for moment in moments], np.int64)
     inside = found.contains(times)
     assert inside.dtype == np.bool_
-    assert inside.tolist() == [found.holds(moment) for moment in moments]
+    assert inside.tolist() == [found.contains_time(moment) for moment in moments]
 
 
 @settings(deadline=None)
 @given(MOMENTS)
 def test_a_month_of_every_year_holds_that_month_and_the_day_after(moment: datetime) -> None:
     expected = moment.month == 5 or (moment.month, moment.day) == (6, 1)
-    assert windows("in May", NOW).holds(moment) == expected
+    assert find_time_windows("in May", NOW).contains_time(moment) == expected
 
 
 def test_times_beyond_the_calendar_are_no_trouble() -> None:
     extremes = np.array([np.iinfo(np.int64).min, np.iinfo(np.int64).max, 0], np.int64)
-    assert windows("in May", NOW).contains(extremes).tolist() == [False, False, False]
-    assert windows("in May", NOW).contains(np.empty(0, np.int64)).tolist() == []
-    assert Windows().contains(extremes).tolist() == [False, False, False]
+    assert find_time_windows("in May", NOW).contains(extremes).tolist() == [False, False, False]
+    assert find_time_windows("in May", NOW).contains(np.empty(0, np.int64)).tolist() == []
+    assert TimeWindows().contains(extremes).tolist() == [False, False, False]
 
 
 VOCABULARY = """
@@ -302,11 +302,11 @@ WORDS = st.sampled_from(VOCABULARY.split())
 @settings(deadline=None)
 @given(st.text() | st.lists(WORDS, max_size=12).map(" ".join), MOMENTS)
 def test_no_text_is_too_odd(text: str, now: datetime) -> None:
-    found = windows(text, now)
-    assert bool(found) == bool(found.said)
+    found = find_time_windows(text, now)
+    assert bool(found) == bool(found.phrases)
     assert all(start < end for start, end in found.spans)
-    assert all(found.said)
-    assert all(start < end for start, end in mentioned(text, now))
+    assert all(found.phrases)
+    assert all(start < end for start, end in find_mentioned_spans(text, now))
 
 
 @pytest.mark.parametrize(
@@ -337,5 +337,5 @@ def test_no_text_is_too_odd(text: str, now: datetime) -> None:
 )
 def test_long_texts_are_read_in_passing(part: str) -> None:
     text = part * (10_000 // len(part))
-    windows(text, NOW)
-    mentioned(text, NOW)
+    find_time_windows(text, NOW)
+    find_mentioned_spans(text, NOW)

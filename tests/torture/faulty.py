@@ -10,7 +10,7 @@ from typing import Any
 
 import apsw
 
-from lamina.vault.exchange import Syscalls
+from lamina.vault.syscalls import Syscalls
 
 KINDS = ("EIO", "ENOSPC", "EACCES", "short")
 

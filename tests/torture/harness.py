@@ -15,8 +15,8 @@ from typing import Any
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.memory import Memory
-from lamina.store.base import Filter
-from lamina.vault import codec, layout
+from lamina.store.base import AtomFilter
+from lamina.vault import atom_file, layout
 
 HUMAN_VERBS = frozenset({"adopt", "edit", "delete"})
 """What sync writes into the journal when a person did something."""
@@ -92,12 +92,12 @@ def ack_of(atom: Atom) -> Ack:
 
 def everything(memory: Memory) -> list[Atom]:
     """Every atom as the store has it, without a look at the files."""
-    return memory._store.read(Filter(scopes=memory.scopes))
+    return memory._store.read(AtomFilter(scopes=memory.scopes))
 
 
 def journal(memory: Memory) -> list[tuple[int, str, str]]:
     """The number, id and verb of every commit, read without its changes."""
-    rows = memory._store._history.db.rows("SELECT seq, id, verb FROM commits ORDER BY seq")
+    rows = memory._store._journal.db.rows("SELECT seq, id, verb FROM commits ORDER BY seq")
     return [(int(seq), str(commit), str(verb)) for seq, commit, verb in rows]
 
 
@@ -123,7 +123,7 @@ def wrong_files(memory: Memory, atoms: Iterable[Atom] | None = None) -> list[str
 
     def link(atom_id: str) -> str:
         path = ledger.paths_of([AtomId(atom_id)]).get(AtomId(atom_id))
-        return layout.stem(path) if path else atom_id
+        return layout.file_stem(path) if path else atom_id
 
     for atom in chosen:
         path = paths.get(atom.id)
@@ -133,11 +133,11 @@ def wrong_files(memory: Memory, atoms: Iterable[Atom] | None = None) -> list[str
             continue
         try:
             data = (memory.root / path).read_bytes()
-            if codec.read_sheet(data).id != atom.id:
+            if atom_file.parse_file(data).id != atom.id:
                 found.append(f"{path}: holds another id")
-            elif codec.render(atom, data, link) != data:
+            elif atom_file.render_file(atom, data, link) != data:
                 found.append(f"{path}: is not what the store says (revision {atom.revision}, {atom.status})")
-        except (OSError, codec.Unreadable) as error:
+        except (OSError, atom_file.Unreadable) as error:
             found.append(f"{path}: {error!r}")
     return found
 
@@ -148,9 +148,9 @@ def torn_files(root: Path, since_ns: int = 0) -> list[str]:
     for path in vault_files(root):
         if path.stat().st_mtime_ns >= since_ns:
             try:
-                if codec.read_sheet(path.read_bytes()).id is None:
+                if atom_file.parse_file(path.read_bytes()).id is None:
                     found.append(f"torn: {path} has no id")
-            except codec.Unreadable as error:
+            except atom_file.Unreadable as error:
                 found.append(f"torn: {path}: {error}")
     return found
 
@@ -165,7 +165,7 @@ def strangers(memory: Memory) -> list[str]:
     found += [
         f"problem: {problem.path} {problem.kind} {problem.message}" for problem in memory._store.ledger.problems()
     ]
-    lines = memory._store.ledger.lines()
+    lines = memory._store.ledger.entries()
     found += [
         f"ledger: {line.path}" for line in lines if line.path.startswith(".") or line.state.value in ("bad", "gone")
     ]

@@ -31,7 +31,7 @@ from harness import (
 
 from lamina.errors import LaminaError, StoreError
 from lamina.memory import Memory
-from lamina.vault.files import Disk
+from lamina.vault.disk import Disk
 
 SCRATCH = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(tempfile.gettempdir())
 READ_SHARE = 16

@@ -18,9 +18,9 @@ from lamina.atom.identity import AtomId
 from lamina.atom.trust import Origin
 from lamina.errors import Refused
 from lamina.memory import Memory
-from lamina.store.base import Change, Commit
-from lamina.vault.exchange import Place, Syscalls
-from lamina.vault.files import Disk
+from lamina.store.base import AtomChange, Commit
+from lamina.vault.disk import Disk
+from lamina.vault.syscalls import FolderEntry, Syscalls
 
 STYLES = ("in place", "rename", "append", "sed", "checkout")
 RACES_EACH = 20
@@ -176,7 +176,7 @@ class Meanwhile(Syscalls):
         self.before: Callable[[], object] | None = None
         self.after: Callable[[], object] | None = None
 
-    def exchange(self, one: Place, other: Place) -> None:
+    def exchange(self, one: FolderEntry, other: FolderEntry) -> None:
         before, self.before = self.before, None
         if before:
             before()
@@ -209,7 +209,7 @@ def test_a_commit_made_while_a_file_goes_out_is_written_after_it(tmp_path: Path)
                     verb="revise",
                     reason="quick",
                     scope=head.scope,
-                    changes=(Change(quicker.with_(tags=("first",))),),
+                    changes=(AtomChange(quicker.with_(tags=("first",))),),
                 )
             )
 

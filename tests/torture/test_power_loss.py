@@ -98,8 +98,8 @@ def _step(memory: Memory, rng: random.Random, name: str, known: list[str]) -> li
 
 def _settle(memory: Memory) -> None:
     """As if two minutes had passed: everything written so far has reached the disk."""
-    memory._store._history.db.run("DELETE FROM outbox")
-    memory._store._history.db.run("DELETE FROM swapped")
+    memory._store._journal.db.run("DELETE FROM outbox")
+    memory._store._journal.db.run("DELETE FROM swapped")
     shutil.rmtree(memory.root / ".lamina/swapped", ignore_errors=True)
 
 

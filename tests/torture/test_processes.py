@@ -206,8 +206,8 @@ def _hold(root: Path, number: int, pipe: int) -> None:
                     os.write(pipe, b"held")
                     time.sleep(600)
             else:
-                database = memory._store._history.db
-                with database.writing(durable=True):
+                database = memory._store._journal.db
+                with database.write_transaction(durable=True):
                     database.run("DELETE FROM commits")
                     os.write(pipe, b"held")
                     time.sleep(600)

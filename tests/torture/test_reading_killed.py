@@ -50,7 +50,7 @@ def _wrong(memory: Memory, count: int) -> list[str]:
     for atom in atoms:
         if len(set(atom.evidence)) != len(atom.evidence):
             found.append(f"{atom.content}: one sentence counts twice")
-    if memory._store.buffer.queues():
+    if memory._store.buffer.backlogs():
         found.append("something still waits")
     return [*found, *memory.doctor(deep=True).faults]
 

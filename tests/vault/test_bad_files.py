@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lamina.vault.codec import Unreadable, read_sheet
+from lamina.vault.atom_file import Unreadable, parse_file
 
 GOOD = """---
 id: 01jc9x2k7m3f5r8t0v2w4y6z8a
@@ -261,7 +261,7 @@ BAD = dict(bad_files())
 def timed_refusal(data: bytes) -> Unreadable | None:
     start = time.perf_counter()
     try:
-        read_sheet(data)
+        parse_file(data)
     except Unreadable as error:
         refusal: Unreadable | None = error
     else:

@@ -26,7 +26,7 @@ from lamina.atom import (
     Status,
 )
 from lamina.errors import InvalidInput
-from lamina.vault.codec import SHEET_FIELDS, Unreadable, read_sheet, render
+from lamina.vault.atom_file import FILE_FIELDS, Unreadable, parse_file, render_file
 
 NOW = datetime(2026, 11, 14, 9, 12, tzinfo=UTC)
 ONE, TWO, THREE = (AtomId(f"01jc9x2k7m3f5r8t0v2w4y6z8{end}") for end in "abc")
@@ -58,11 +58,11 @@ def an_atom(**fields: Any) -> Atom:
 
 
 def said(data: bytes) -> Mapping[str, Any]:
-    return read_sheet(data).fields
+    return parse_file(data).fields
 
 
 def fields_of(atom: Atom) -> dict[str, Any]:
-    return {name: getattr(atom, name) for name in SHEET_FIELDS}
+    return {name: getattr(atom, name) for name in FILE_FIELDS}
 
 
 def sheet_of(text: str, body: str = "Words.\n") -> Mapping[str, Any]:
@@ -78,12 +78,12 @@ def test_a_fresh_file_has_only_what_differs_from_the_defaults_in_the_canonical_o
         supersedes=(TWO,),
         content="Anna drinks oat milk.",
     )
-    assert render(atom, None, stem).decode() == FRESH
+    assert render_file(atom, None, stem).decode() == FRESH
 
 
 def test_a_silent_file_means_a_fact_a_person_states() -> None:
     fields = sheet_of("")
-    assert set(fields) == set(SHEET_FIELDS)
+    assert set(fields) == set(FILE_FIELDS)
     assert (fields["kind"], fields["origin"], fields["status"]) == ("fact", Origin.HUMAN, Status.ACTIVE)
     assert (fields["confidence"], fields["importance"]) == (1.0, 0.5)
     assert (fields["observed_at"], fields["recorded_at"], fields["id"]) == (None, None, None)
@@ -116,7 +116,7 @@ def test_older_shapes_are_read() -> None:
         "  source_id: telegram\n  session_id: s1\n  segment_id: g1\nsession_id: s2\n"
         "quality_score: 1.4\nrecall_count: 3\nlast_recalled_at: 2026-11-14\n"
     )
-    sheet = read_sheet(f"---\n{text}---\n".encode())
+    sheet = parse_file(f"---\n{text}---\n".encode())
     fields = sheet.fields
     assert (sheet.id, fields["status"]) == (ONE, Status.SUPERSEDED)
     assert (fields["superseded_by"], fields["supersedes"]) == ((TWO,), (THREE,))
@@ -128,10 +128,10 @@ def test_older_shapes_are_read() -> None:
 
 
 def test_an_id_of_another_shape_is_foreign() -> None:
-    sheet = read_sheet(b"---\nid: note-17\n---\nx\n")
+    sheet = parse_file(b"---\nid: note-17\n---\nx\n")
     assert (sheet.id, sheet.foreign_id) == (None, "note-17")
-    written = render(an_atom(content="x"), b"---\natom_id: note-17\n---\nx\n", stem)
-    assert read_sheet(written).id == ONE
+    written = render_file(an_atom(content="x"), b"---\natom_id: note-17\n---\nx\n", stem)
+    assert parse_file(written).id == ONE
     assert b"note-17" not in written
 
 
@@ -156,7 +156,7 @@ def test_a_file_a_person_renamed_is_linked_by_its_name_and_known_by_its_id() -> 
     atom = an_atom(
         supersedes=(TWO,), evidence=(Evidence(TWO, 7, 0, 4),), relations=(Relation(RelationName.SUPPORTS, TWO),)
     )
-    data = render(atom, None, renamed)
+    data = render_file(atom, None, renamed)
     assert b"[[A note of mine|" in data
     assert said(data) == fields_of(atom)
 
@@ -176,35 +176,35 @@ def test_evidence_and_relations_are_links_a_person_can_click() -> None:
 def test_a_content_key_counts_when_the_body_is_blank() -> None:
     assert sheet_of("content: from the key\n", " \n")["content"] == "from the key"
     assert sheet_of("content: from the key\n", "from the body\n")["content"] == "from the body"
-    assert read_sheet(b"---\ncontent: from the key\n---\nbody\n").content_key == "from the key"
+    assert parse_file(b"---\ncontent: from the key\n---\nbody\n").content_key == "from the key"
 
 
 @pytest.mark.parametrize("body", ["", "old\n"])
 def test_a_content_key_that_said_the_same_follows_the_body(body: str) -> None:
     base = f"---\nid: {ONE}\ncontent: old\nobserved_at: 2026-11-14T09:12:00Z\n---\n{body}".encode()
-    sheet = read_sheet(render(an_atom(content="new"), base, stem))
+    sheet = parse_file(render_file(an_atom(content="new"), base, stem))
     assert (sheet.fields["content"], sheet.content_key, sheet.document.body) == ("new", "new", "new\n")
 
 
 def test_a_content_key_that_says_something_else_is_left_alone() -> None:
     base = b"---\ncontent: my own\n---\nold\n"
-    assert read_sheet(render(an_atom(content="new"), base, stem)).content_key == "my own"
+    assert parse_file(render_file(an_atom(content="new"), base, stem)).content_key == "my own"
 
 
 def test_nothing_to_say_gives_the_very_same_bytes() -> None:
     base = FRESH.replace("kind: preference", "kind:   'preference'  # mine\nmood: NO").replace("\n", "\r\n").encode()
     atom = an_atom(**{name: value for name, value in said(base).items() if name != "id"})
-    assert render(atom, base, stem) == base
+    assert render_file(atom, base, stem) == base
 
 
 def test_a_changed_field_leaves_its_older_shape() -> None:
     base = f"---\natom_id: {ONE}\ntier: stm\nis_superseded: true\nprovenance:\n  source_id: web\n---\nWords.\n".encode()
     same = an_atom(layer=Layer.EPISODIC, status=Status.SUPERSEDED, source_id="web")
-    assert read_sheet(render(same, base, stem)).document.values == {
-        **read_sheet(base).document.values,
+    assert parse_file(render_file(same, base, stem)).document.values == {
+        **parse_file(base).document.values,
         "observed_at": "2026-11-14T09:12:00Z",
     }
-    changed = render(same.with_(layer=Layer.SEMANTIC, status=Status.ACTIVE, source_id=None), base, stem)
+    changed = render_file(same.with_(layer=Layer.SEMANTIC, status=Status.ACTIVE, source_id=None), base, stem)
     assert b"tier" not in changed
     assert b"is_superseded" not in changed
     assert said(changed)["source_id"] is None
@@ -212,35 +212,35 @@ def test_a_changed_field_leaves_its_older_shape() -> None:
 
 
 def test_a_changed_kind_keeps_the_layer_an_atom_has() -> None:
-    base = render(an_atom(kind="fact"), None, stem)
+    base = render_file(an_atom(kind="fact"), None, stem)
     atom = an_atom(kind="decision", layer=Layer.SEMANTIC)
-    assert said(render(atom, base, stem)) == fields_of(atom)
+    assert said(render_file(atom, base, stem)) == fields_of(atom)
 
 
 def test_words_about_a_merge_are_not_taken_for_one() -> None:
     atom = an_atom(content="git said:\n<<<<<<< HEAD\nmine\n=======\nyours\n>>>>>>> topic")
-    assert said(render(atom, None, stem)) == fields_of(atom)
+    assert said(render_file(atom, None, stem)) == fields_of(atom)
 
 
 def test_signals_are_shown_only_when_given() -> None:
-    base = render(an_atom(), None, stem)
+    base = render_file(an_atom(), None, stem)
     signals = Signals(1.25, 4, NOW)
-    shown = render(an_atom(), base, stem, signals=signals)
-    assert read_sheet(shown).signals == signals
-    assert render(an_atom(), shown, stem) == shown
-    assert render(an_atom(), shown, stem, signals=Signals()) == base
+    shown = render_file(an_atom(), base, stem, signals=signals)
+    assert parse_file(shown).signals == signals
+    assert render_file(an_atom(), shown, stem) == shown
+    assert render_file(an_atom(), shown, stem, signals=Signals()) == base
 
 
 def test_an_atom_too_large_for_a_file_is_refused() -> None:
     with pytest.raises(InvalidInput):
-        render(an_atom(content="x" * (1 << 20)), None, stem)
+        render_file(an_atom(content="x" * (1 << 20)), None, stem)
     with pytest.raises(InvalidInput):
-        render(an_atom(metadata={"x": "y" * (64 << 10)}), None, stem)
+        render_file(an_atom(metadata={"x": "y" * (64 << 10)}), None, stem)
 
 
 def test_a_base_that_cannot_be_read_is_never_written_over() -> None:
     with pytest.raises(Unreadable):
-        render(an_atom(), b"---\nid: [\n---\n", stem)
+        render_file(an_atom(), b"---\nid: [\n---\n", stem)
 
 
 any_char = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
@@ -370,18 +370,18 @@ def bases(draw: st.DrawFn) -> bytes:
 @settings(max_examples=200, deadline=None)
 @given(atoms)
 def test_a_fresh_file_says_what_the_atom_is(atom: Atom) -> None:
-    data = render(atom, None, stem)
+    data = render_file(atom, None, stem)
     assert said(data) == fields_of(atom)
-    assert render(atom, data, stem) == data
+    assert render_file(atom, data, stem) == data
 
 
 @settings(max_examples=400, deadline=None)
 @given(atoms, bases())
 def test_an_edited_file_says_what_the_atom_is_and_keeps_what_was_beside_it(atom: Atom, base: bytes) -> None:
-    data = render(atom, base, stem)
+    data = render_file(atom, base, stem)
     assert said(data) == fields_of(atom)
-    assert render(atom, data, stem) == data
-    old, new = read_sheet(base).document.values, read_sheet(data).document.values
+    assert render_file(atom, data, stem) == data
+    old, new = parse_file(base).document.values, parse_file(data).document.values
     for key in ("mood", "Due date", "quoted key", "poem", "list", "provenance"):
         assert old.get(key) == new.get(key)
     assert data.count(b"# a comment of mine") >= base.count(b"# a comment of mine")
@@ -391,9 +391,9 @@ def test_an_edited_file_says_what_the_atom_is_and_keeps_what_was_beside_it(atom:
 @settings(max_examples=100, deadline=None)
 @given(atoms)
 def test_a_changed_field_edits_its_own_entry_only(atom: Atom) -> None:
-    base = render(atom, None, stem)
+    base = render_file(atom, None, stem)
     changed = atom.with_(subject="another subject", pinned=not atom.pinned)
-    edited = render(changed, base, stem)
+    edited = render_file(changed, base, stem)
     assert said(edited) == fields_of(changed)
     kept = [row for row in base.split(b"\n") if not row.startswith((b"subject:", b"pinned:"))]
     assert [row for row in edited.split(b"\n") if not row.startswith((b"subject:", b"pinned:"))] == kept

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lamina.vault.exchange import Place, Syscalls, bind_rename, move_by_link, put_new, swap
+from lamina.vault.syscalls import FolderEntry, Syscalls, bind_rename, move_by_link, rename_to_new, swap_files
 
 
 class Lacking(Syscalls):
@@ -22,15 +22,15 @@ class Lacking(Syscalls):
         if call in self.missing:
             raise OSError(code, os.strerror(code))
 
-    def exchange(self, one: Place, other: Place) -> None:
+    def exchange(self, one: FolderEntry, other: FolderEntry) -> None:
         self._need("exchange", errno.EINVAL)
         super().exchange(one, other)
 
-    def rename_new(self, old: Place, new: Place) -> None:
+    def rename_new(self, old: FolderEntry, new: FolderEntry) -> None:
         self._need("rename_new", errno.ENOSYS)
         super().rename_new(old, new)
 
-    def link(self, old: Place, new: Place) -> None:
+    def link(self, old: FolderEntry, new: FolderEntry) -> None:
         self._need("link", errno.EPERM)
         super().link(old, new)
 
@@ -49,7 +49,7 @@ SYSTEMS = [Lacking(), Lacking("exchange"), Lacking("exchange", "link")]
 def test_a_swap_leaves_the_old_file_under_our_name(system: Lacking, tmp_path: Path, folder: int) -> None:
     (tmp_path / "ours").write_text("new")
     (tmp_path / "theirs").write_text("old")
-    swap(system, Place(folder, "ours"), Place(folder, "theirs"), Place(folder, "aside"))
+    swap_files(system, FolderEntry(folder, "ours"), FolderEntry(folder, "theirs"), FolderEntry(folder, "aside"))
     assert (tmp_path / "theirs").read_text() == "new"
     assert (tmp_path / "ours").read_text() == "old"
     assert not (tmp_path / "aside").exists()
@@ -59,7 +59,7 @@ def test_a_swap_leaves_the_old_file_under_our_name(system: Lacking, tmp_path: Pa
 def test_a_swap_with_nothing_changes_nothing(system: Lacking, tmp_path: Path, folder: int) -> None:
     (tmp_path / "ours").write_text("new")
     with pytest.raises(FileNotFoundError):
-        swap(system, Place(folder, "ours"), Place(folder, "theirs"), Place(folder, "aside"))
+        swap_files(system, FolderEntry(folder, "ours"), FolderEntry(folder, "theirs"), FolderEntry(folder, "aside"))
     assert [path.name for path in tmp_path.iterdir()] == ["ours"]
 
 
@@ -67,7 +67,12 @@ def test_an_editor_that_holds_the_old_file_open_writes_into_what_came_out(tmp_pa
     (tmp_path / "ours").write_text("new")
     (tmp_path / "theirs").write_text("old")
     with (tmp_path / "theirs").open("a") as editor:
-        swap(Lacking("exchange"), Place(folder, "ours"), Place(folder, "theirs"), Place(folder, "aside"))
+        swap_files(
+            Lacking("exchange"),
+            FolderEntry(folder, "ours"),
+            FolderEntry(folder, "theirs"),
+            FolderEntry(folder, "aside"),
+        )
         editor.write(" and late")
     assert (tmp_path / "ours").read_text() == "old and late"
 
@@ -79,7 +84,7 @@ class SavedInTheGap(Lacking):
         super().__init__("exchange", "link")
         self.path = path
 
-    def rename_new(self, old: Place, new: Place) -> None:
+    def rename_new(self, old: FolderEntry, new: FolderEntry) -> None:
         if old.name == "ours":
             self.path.write_text("saved in the gap")
         super().rename_new(old, new)
@@ -90,7 +95,7 @@ def test_a_save_in_the_gap_keeps_its_place_and_the_older_text_stays_aside(tmp_pa
     (tmp_path / "theirs").write_text("old")
     system = SavedInTheGap(tmp_path / "theirs")
     with pytest.raises(FileExistsError):
-        swap(system, Place(folder, "ours"), Place(folder, "theirs"), Place(folder, "aside"))
+        swap_files(system, FolderEntry(folder, "ours"), FolderEntry(folder, "theirs"), FolderEntry(folder, "aside"))
     assert (tmp_path / "theirs").read_text() == "saved in the gap"
     assert (tmp_path / "aside").read_text() == "old"
 
@@ -99,11 +104,11 @@ def test_a_file_system_without_any_safe_rename_refuses_and_changes_nothing(tmp_p
     (tmp_path / "ours").write_text("new")
     (tmp_path / "theirs").write_text("old")
     with pytest.raises(OSError, match="not implemented"):
-        swap(
+        swap_files(
             Lacking("exchange", "link", "rename_new"),
-            Place(folder, "ours"),
-            Place(folder, "theirs"),
-            Place(folder, "aside"),
+            FolderEntry(folder, "ours"),
+            FolderEntry(folder, "theirs"),
+            FolderEntry(folder, "aside"),
         )
     assert (tmp_path / "theirs").read_text() == "old"
 
@@ -113,8 +118,8 @@ def test_a_new_name_never_replaces(system: Lacking, tmp_path: Path, folder: int)
     (tmp_path / "draft").write_text("new")
     (tmp_path / "taken").write_text("old")
     with pytest.raises(FileExistsError):
-        put_new(system, Place(folder, "draft"), Place(folder, "taken"))
-    put_new(system, Place(folder, "draft"), Place(folder, "free"))
+        rename_to_new(system, FolderEntry(folder, "draft"), FolderEntry(folder, "taken"))
+    rename_to_new(system, FolderEntry(folder, "draft"), FolderEntry(folder, "free"))
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"taken": "old", "free": "new"}
 
 
@@ -122,7 +127,7 @@ class SavedDuringMove(Syscalls):
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def link(self, old: Place, new: Place) -> None:
+    def link(self, old: FolderEntry, new: FolderEntry) -> None:
         super().link(old, new)
         other = self.path.with_name("editor")
         other.write_text("saved meanwhile")
@@ -131,7 +136,12 @@ class SavedDuringMove(Syscalls):
 
 def test_a_move_by_link_brings_back_what_an_editor_saved_at_the_old_name(tmp_path: Path, folder: int) -> None:
     (tmp_path / "old").write_text("text")
-    move_by_link(SavedDuringMove(tmp_path / "old"), Place(folder, "old"), Place(folder, "new"), Place(folder, "aside"))
+    move_by_link(
+        SavedDuringMove(tmp_path / "old"),
+        FolderEntry(folder, "old"),
+        FolderEntry(folder, "new"),
+        FolderEntry(folder, "aside"),
+    )
     assert (tmp_path / "new").read_text() == "text"
     assert (tmp_path / "old").read_text() == "saved meanwhile"
     assert not (tmp_path / "aside").exists()

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 from lamina.errors import InvalidInput, StoreBusy
-from lamina.vault.exchange import Place, Syscalls
-from lamina.vault.files import LARGEST_FILE, Disk, UnusableFile
+from lamina.vault.disk import MAX_FILE_BYTES, Disk, UnusableFile
+from lamina.vault.syscalls import FolderEntry, Syscalls
 
 TEA = "notes/tea.md"
 
@@ -59,7 +59,7 @@ def test_links_folders_pipes_and_giants_are_refused_without_being_read(disk: Dis
     (tmp_path / "folder.md").mkdir()
     os.mkfifo(tmp_path / "pipe.md")
     with (tmp_path / "giant.md").open("wb") as giant:
-        giant.truncate(LARGEST_FILE + 1)
+        giant.truncate(MAX_FILE_BYTES + 1)
     for name in ("link.md", "folder.md", "pipe.md", "giant.md"):
         with pytest.raises(UnusableFile) as caught:
             disk.read(name)
@@ -70,8 +70,8 @@ def test_links_folders_pipes_and_giants_are_refused_without_being_read(disk: Dis
 
 
 def test_a_file_of_exactly_the_largest_size_is_read(disk: Disk) -> None:
-    disk.create(TEA, b"x" * LARGEST_FILE)
-    assert len(disk.read(TEA)[0]) == LARGEST_FILE
+    disk.create(TEA, b"x" * MAX_FILE_BYTES)
+    assert len(disk.read(TEA)[0]) == MAX_FILE_BYTES
 
 
 class Restless(Syscalls):
@@ -127,7 +127,7 @@ def test_files_and_folders_are_private_whatever_the_umask(umask: int, tmp_path: 
     try:
         disk = Disk(tmp_path)
         disk.create(TEA, b"1")
-        kept = disk.exchange(TEA, b"2").kept
+        kept = disk.exchange(TEA, b"2").copy_name
         conflict = disk.save_conflict(TEA, b"3")
         with disk.lock("write", 1):
             pass
@@ -181,56 +181,56 @@ def test_an_exchange_returns_what_stood_there_and_keeps_it(disk: Disk) -> None:
     swapped = disk.exchange(TEA, b"black")
     assert swapped.data == b"green"
     assert disk.read(TEA) == (b"black", swapped.stamp)
-    (kept,) = disk.kept()
-    assert (kept.name, kept.sha256) == (swapped.kept, hashlib.sha256(b"green").hexdigest())
-    assert disk.kept_path(kept.name) == TEA
+    (kept,) = disk.swap_copies()
+    assert (kept.name, kept.sha256) == (swapped.copy_name, hashlib.sha256(b"green").hexdigest())
+    assert disk.copy_path(kept.name) == TEA
     assert abs(kept.at_ns - time.time_ns()) < 60 * 10**9
-    assert disk.kept_bytes(kept.name) == b"green"
+    assert disk.copy_bytes(kept.name) == b"green"
 
 
 def test_a_kept_copy_shows_what_an_editor_wrote_into_it_later(disk: Disk, tmp_path: Path) -> None:
     disk.create(TEA, b"green")
     with (tmp_path / TEA).open("ab") as editor:
-        kept = disk.exchange(TEA, b"black").kept
+        kept = disk.exchange(TEA, b"black").copy_name
         editor.write(b" with milk")
-    assert disk.kept_bytes(kept) == b"green with milk"
+    assert disk.copy_bytes(kept) == b"green with milk"
 
 
 def test_the_path_of_a_kept_copy_is_known_however_long_it_is(disk: Disk) -> None:
     path = "/".join(["ö" * 120] * 4) + ".md"
     disk.create(path, b"1")
     disk.exchange(path, b"2")
-    assert disk.kept_path(disk.kept()[0].name) == path
+    assert disk.copy_path(disk.swap_copies()[0].name) == path
 
 
 def test_a_dropped_copy_leaves_nothing_and_may_be_dropped_again(disk: Disk, tmp_path: Path) -> None:
     disk.create(TEA, b"green")
-    kept = disk.exchange(TEA, b"black").kept
-    disk.drop_kept(kept)
-    disk.drop_kept(kept)
-    assert disk.kept() == []
+    kept = disk.exchange(TEA, b"black").copy_name
+    disk.delete_copy(kept)
+    disk.delete_copy(kept)
+    assert disk.swap_copies() == []
     assert list((tmp_path / ".lamina/swapped").iterdir()) == []
 
 
 def test_a_kept_copy_is_put_back_and_ours_is_kept_instead(disk: Disk) -> None:
     disk.create(TEA, b"a person's")
     first = disk.exchange(TEA, b"ours")
-    second = disk.put_back(first.kept, TEA)
+    second = disk.restore_copy(first.copy_name, TEA)
     assert second.data == b"ours"
     assert disk.read(TEA) == (b"a person's", second.stamp)
-    assert [copy.name for copy in disk.kept()] == [second.kept]
-    assert disk.kept_path(disk.kept()[0].name) == TEA
+    assert [copy.name for copy in disk.swap_copies()] == [second.copy_name]
+    assert disk.copy_path(disk.swap_copies()[0].name) == TEA
 
 
 def test_a_vanished_path_is_not_brought_back(disk: Disk, tmp_path: Path) -> None:
     disk.create(TEA, b"green")
-    kept = disk.exchange(TEA, b"black").kept
+    kept = disk.exchange(TEA, b"black").copy_name
     (tmp_path / TEA).unlink()
     with pytest.raises(FileNotFoundError):
         disk.exchange(TEA, b"again")
     with pytest.raises(FileNotFoundError):
-        disk.put_back(kept, TEA)
-    assert disk.kept_bytes(kept) == b"green"
+        disk.restore_copy(kept, TEA)
+    assert disk.copy_bytes(kept) == b"green"
     assert leftovers(tmp_path) == []
     assert len(list((tmp_path / ".lamina/swapped").iterdir())) == 2
 
@@ -241,7 +241,7 @@ class Meanwhile(Syscalls):
     def __init__(self, before: Callable[[], object] | None = None, after: Callable[[], object] | None = None) -> None:
         self.before, self.after = before, after
 
-    def exchange(self, one: Place, other: Place) -> None:
+    def exchange(self, one: FolderEntry, other: FolderEntry) -> None:
         before, self.before = self.before, None
         if before:
             before()
@@ -256,7 +256,7 @@ def test_a_path_that_vanishes_just_before_the_exchange_leaves_no_trace(tmp_path:
     disk.create(TEA, b"green")
     with pytest.raises(FileNotFoundError):
         disk.exchange(TEA, b"black")
-    assert disk.kept() == []
+    assert disk.swap_copies() == []
     assert list((tmp_path / ".lamina/swapped").iterdir()) == []
     assert leftovers(tmp_path) == []
 
@@ -279,14 +279,14 @@ def test_what_cannot_be_a_fact_goes_back_where_it_was(kind: str, tmp_path: Path)
         if kind == "link":
             (tmp_path / TEA).symlink_to("/etc/hostname")
         else:
-            (tmp_path / TEA).write_bytes(b"x" * (LARGEST_FILE + 1))
+            (tmp_path / TEA).write_bytes(b"x" * (MAX_FILE_BYTES + 1))
 
     disk = Disk(tmp_path, Meanwhile(before=strange))
     disk.create(TEA, b"green")
     with pytest.raises(UnusableFile):
         disk.exchange(TEA, b"black")
-    assert (tmp_path / TEA).is_symlink() or (tmp_path / TEA).stat().st_size > LARGEST_FILE
-    assert disk.kept() == []
+    assert (tmp_path / TEA).is_symlink() or (tmp_path / TEA).stat().st_size > MAX_FILE_BYTES
+    assert disk.swap_copies() == []
     assert leftovers(tmp_path) == []
 
 
@@ -348,7 +348,7 @@ def test_a_conflict_copy_has_a_name_of_its_own(disk: Disk, tmp_path: Path) -> No
 
 def test_old_leftovers_are_swept_and_fresh_ones_and_copies_are_not(disk: Disk, tmp_path: Path) -> None:
     disk.create(TEA, b"1")
-    kept = disk.exchange(TEA, b"2").kept
+    kept = disk.exchange(TEA, b"2").copy_name
     orphan = f"{'a' * 16}-1.path"
     for name in ("tmp/old", "tmp/fresh", f"swapped/{orphan}"):
         (tmp_path / ".lamina" / name).write_text("x")
@@ -357,7 +357,7 @@ def test_old_leftovers_are_swept_and_fresh_ones_and_copies_are_not(disk: Disk, t
         os.utime(file, (long_ago, long_ago))
     again = Disk(tmp_path)
     assert leftovers(tmp_path) == ["fresh"]
-    assert [(copy.name, again.kept_path(copy.name)) for copy in again.kept()] == [(kept, TEA)]
+    assert [(copy.name, again.copy_path(copy.name)) for copy in again.swap_copies()] == [(kept, TEA)]
     assert not (tmp_path / ".lamina/swapped" / orphan).exists()
 
 
@@ -391,7 +391,7 @@ def test_a_lock_lets_one_thread_in_at_a_time(disk: Disk) -> None:
 HOLDER = """
 import sys, time
 from pathlib import Path
-from lamina.vault.files import Disk
+from lamina.vault.disk import Disk
 with Disk(Path(sys.argv[1])).lock("write", 5):
     print("held", flush=True)
     time.sleep(600)
@@ -477,21 +477,21 @@ HOSTILE = [
 @pytest.mark.parametrize("path", HOSTILE, ids=lambda path: ascii(path)[:40])
 def test_a_hostile_path_is_refused_by_every_verb(disk: Disk, tmp_path: Path, path: str) -> None:
     disk.create("good.md", b"x")
-    kept = disk.exchange("good.md", b"y").kept
+    kept = disk.exchange("good.md", b"y").copy_name
     before = sorted(str(file) for file in tmp_path.rglob("*"))
     verbs: list[Callable[[], object]] = [
         lambda: disk.read(path),
         lambda: disk.stamp(path),
         lambda: disk.create(path, b"x"),
         lambda: disk.exchange(path, b"x"),
-        lambda: disk.put_back(kept, path),
-        lambda: disk.put_back(path, "good.md"),
+        lambda: disk.restore_copy(kept, path),
+        lambda: disk.restore_copy(path, "good.md"),
         lambda: disk.move(path, "new.md"),
         lambda: disk.move("good.md", path),
         lambda: disk.remove_empty_dirs(path),
         lambda: disk.save_conflict(path, b"x"),
-        lambda: disk.kept_bytes(path),
-        lambda: disk.drop_kept(path),
+        lambda: disk.copy_bytes(path),
+        lambda: disk.delete_copy(path),
     ]
     for verb in verbs:
         with pytest.raises(InvalidInput):
@@ -599,7 +599,7 @@ def _move(disk: Disk) -> None:
 
 
 def _put_back(disk: Disk) -> None:
-    disk.put_back(disk.kept()[-1].name, TEA)
+    disk.restore_copy(disk.swap_copies()[-1].name, TEA)
 
 
 def _prepare(root: Path, verb: Callable[[Disk], None]) -> dict[str, set[bytes | None]]:
@@ -634,7 +634,7 @@ def _one_run(root: Path, verb: Callable[[Disk], None], system: Failing, nth: int
     found = {path: _bytes_at(root / path) for path in allowed}
     assert all(found[path] in allowed[path] for path in allowed), (nth, found)
     if verb is not _create:
-        assert OLD in {*found.values(), *(disk.kept_bytes(copy.name) for copy in disk.kept())}, nth
+        assert OLD in {*found.values(), *(disk.copy_bytes(copy.name) for copy in disk.swap_copies())}, nth
     if failed and not system.persistent and not system.late:
         assert leftovers(root) == [] or system.failed == "unlink", (nth, system.failed)
     _works(disk)
@@ -742,8 +742,8 @@ def races(style: str, count: int, root: Path, seed: int = 0) -> int:
             seen = _engine_writes(disk, path)
             done()
             lost += not _found(disk, path, marker, seen)
-            for copy in disk.kept():
-                disk.drop_kept(copy.name)
+            for copy in disk.swap_copies():
+                disk.delete_copy(copy.name)
     return lost
 
 
@@ -756,7 +756,7 @@ def _engine_writes(disk: Disk, path: str) -> bytes:
 
 def _found(disk: Disk, path: str, marker: bytes, seen: bytes) -> bool:
     here = disk.read(path)[0] if disk.stamp(path) else b""
-    return marker in here or marker in seen or any(marker in disk.kept_bytes(copy.name) for copy in disk.kept())
+    return marker in here or marker in seen or any(marker in disk.copy_bytes(copy.name) for copy in disk.swap_copies())
 
 
 @pytest.mark.parametrize("style", STYLES)

@@ -10,9 +10,9 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lamina.vault.emit_yaml import Plain, emit_entry, emit_scalar
-from lamina.vault.frontmatter import MAX_FILE, MAX_FRONTMATTER, Document, Unreadable, Value
-from lamina.vault.plain_yaml import read_block, read_inline
+from lamina.vault.fast_yaml_reader import read_block, read_inline
+from lamina.vault.frontmatter import MAX_FILE, MAX_FRONTMATTER, FrontmatterDocument, FrontmatterValue, Unreadable
+from lamina.vault.yaml_writer import PlainScalar, emit_entry, emit_scalar
 
 LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
@@ -36,8 +36,8 @@ def front(text: str, body: str = "") -> bytes:
     return f"---\n{text}---\n{body}".encode()
 
 
-def values_of(text: str) -> dict[str, Value]:
-    return dict(Document.parse(front(text)).values)
+def values_of(text: str) -> dict[str, FrontmatterValue]:
+    return dict(FrontmatterDocument.parse(front(text)).values)
 
 
 def reference(text: str) -> Any:
@@ -70,26 +70,26 @@ def test_lists_and_maps_are_read_in_every_style() -> None:
 
 
 def test_each_key_knows_its_line_in_the_file() -> None:
-    document = Document.parse(TYPICAL)
+    document = FrontmatterDocument.parse(TYPICAL)
     assert document.lines == {"id": 2, "confidence": 4, "tags": 5, "aliases": 6, "Due date": 10}
     assert document.body_line == 12
     assert document.body == "\nAnna drinks oat milk.\n"
 
 
 def test_a_file_without_frontmatter_is_all_body() -> None:
-    document = Document.parse("\ufeffjust\r\nwords\r\n".encode())
+    document = FrontmatterDocument.parse("\ufeffjust\r\nwords\r\n".encode())
     assert (document.values, document.body) == ({}, "just\nwords\n")
 
 
 def test_windows_newlines_are_read_as_newlines() -> None:
-    document = Document.parse(b"---\r\na: b\r\n---\r\none\r\ntwo\r\n")
+    document = FrontmatterDocument.parse(b"---\r\na: b\r\n---\r\none\r\ntwo\r\n")
     assert (document.values, document.body) == ({"a": "b"}, "one\ntwo\n")
 
 
 def test_a_bom_before_the_frontmatter_is_kept() -> None:
     data = "\ufeff---\na: b\n---\nx\n".encode()
-    assert Document.parse(data).values == {"a": "b"}
-    assert Document.parse(data).edited({"a": "c"}) == "\ufeff---\na: c\n---\nx\n".encode()
+    assert FrontmatterDocument.parse(data).values == {"a": "b"}
+    assert FrontmatterDocument.parse(data).edit({"a": "c"}) == "\ufeff---\na: c\n---\nx\n".encode()
 
 
 def test_a_quoted_text_over_several_lines_may_look_like_a_key() -> None:
@@ -97,10 +97,10 @@ def test_a_quoted_text_over_several_lines_may_look_like_a_key() -> None:
 
 
 def test_indented_frontmatter_is_edited_at_its_own_indent() -> None:
-    document = Document.parse(b"---\n  a: b\n  c: d\n---\n")
-    edited = document.edited({"a": "x", "e": {"k": "v"}})
+    document = FrontmatterDocument.parse(b"---\n  a: b\n  c: d\n---\n")
+    edited = document.edit({"a": "x", "e": {"k": "v"}})
     assert edited == b"---\n  a: x\n  c: d\n  e:\n    k: v\n---\n"
-    assert Document.parse(edited).values == {"a": "x", "c": "d", "e": {"k": "v"}}
+    assert FrontmatterDocument.parse(edited).values == {"a": "x", "c": "d", "e": {"k": "v"}}
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_indented_frontmatter_is_edited_at_its_own_indent() -> None:
 )
 def test_what_is_refused_names_its_line_and_reason(text: str, line: int, reason: str) -> None:
     with pytest.raises(Unreadable) as caught:
-        Document.parse(front(text))
+        FrontmatterDocument.parse(front(text))
     assert caught.value.line == line
     assert reason in caught.value.reason
 
@@ -149,20 +149,20 @@ def test_what_is_refused_names_its_line_and_reason(text: str, line: int, reason:
 )
 def test_what_no_file_may_be(data: bytes, line: int, reason: str) -> None:
     with pytest.raises(Unreadable) as caught:
-        Document.parse(data)
+        FrontmatterDocument.parse(data)
     assert caught.value.line == line
     assert reason in caught.value.reason
 
 
 def test_a_body_may_speak_of_merge_markers() -> None:
-    assert Document.parse(front("a: b\n", "a `<<<<<<< ` sign\n=======\n")).values == {"a": "b"}
+    assert FrontmatterDocument.parse(front("a: b\n", "a `<<<<<<< ` sign\n=======\n")).values == {"a": "b"}
     kept = front("merge_markers: verbatim\n", "<<<<<<< HEAD\n>>>>>>> x\n")
-    assert Document.parse(kept).body.startswith("<<<<<<<")
+    assert FrontmatterDocument.parse(kept).body.startswith("<<<<<<<")
 
 
 def test_an_edit_keeps_every_other_byte() -> None:
-    edited = Document.parse(TYPICAL).edited(
-        {"confidence": Plain("0.9"), "aliases": None, "kind": "NO"}, None, ["id", "kind"]
+    edited = FrontmatterDocument.parse(TYPICAL).edit(
+        {"confidence": PlainScalar("0.9"), "aliases": None, "kind": "NO"}, None, ["id", "kind"]
     )
     assert edited == TYPICAL.replace(b"0.85   # measured", b"0.9   # measured").replace(
         b"aliases:\n  - one\n  - two\n", b""
@@ -170,26 +170,26 @@ def test_an_edit_keeps_every_other_byte() -> None:
 
 
 def test_new_keys_go_where_the_order_puts_them() -> None:
-    document = Document.parse(front("b: 1\n# about d\nd: 2\nzoo: 3\n"))
-    edited = document.edited({"a": "x", "c": "x", "e": "x", "other": "x"}, None, ["a", "b", "c", "d", "e"])
+    document = FrontmatterDocument.parse(front("b: 1\n# about d\nd: 2\nzoo: 3\n"))
+    edited = document.edit({"a": "x", "c": "x", "e": "x", "other": "x"}, None, ["a", "b", "c", "d", "e"])
     assert edited == front("a: x\nb: 1\nc: x\n# about d\nd: 2\ne: x\nzoo: 3\nother: x\n")
 
 
 def test_a_comment_on_the_line_of_a_replaced_entry_is_kept() -> None:
     text = "a: [x] # one\nb: 'y' # two\nc: # three\n  - z\nd: w  # four\n"
-    edited = Document.parse(front(text)).edited({"a": ["p"], "b": "q", "c": ["r"], "d": {"k": "v"}})
+    edited = FrontmatterDocument.parse(front(text)).edit({"a": ["p"], "b": "q", "c": ["r"], "d": {"k": "v"}})
     assert edited == front("a: [p] # one\nb: q # two\nc: [r] # three\nd:  # four\n  k: v\n")
 
 
 def test_a_replaced_body_keeps_the_distance_and_the_newlines_of_the_file() -> None:
-    assert Document.parse(b"---\na: b\n---\n\n\nold\n\n\n").edited({}, "new") == b"---\na: b\n---\n\n\nnew\n"
-    assert Document.parse(b"---\r\n---\r\nold").edited({}, "n\new") == b"---\r\n---\r\nn\r\new\r\n"
-    assert Document.parse(b"---\na: b\n---").edited({}, "new") == b"---\na: b\n---\nnew\n"
+    assert FrontmatterDocument.parse(b"---\na: b\n---\n\n\nold\n\n\n").edit({}, "new") == b"---\na: b\n---\n\n\nnew\n"
+    assert FrontmatterDocument.parse(b"---\r\n---\r\nold").edit({}, "n\new") == b"---\r\n---\r\nn\r\new\r\n"
+    assert FrontmatterDocument.parse(b"---\na: b\n---").edit({}, "new") == b"---\na: b\n---\nnew\n"
 
 
 def test_a_file_without_frontmatter_gets_one() -> None:
-    assert Document.parse(b"words\r\n").edited({"a": "b"}) == b"---\r\na: b\r\n---\r\nwords\r\n"
-    assert Document.parse("\ufeffwords".encode()).edited({"a": "b"}) == "\ufeff---\na: b\n---\nwords".encode()
+    assert FrontmatterDocument.parse(b"words\r\n").edit({"a": "b"}) == b"---\r\na: b\r\n---\r\nwords\r\n"
+    assert FrontmatterDocument.parse("\ufeffwords".encode()).edit({"a": "b"}) == "\ufeff---\na: b\n---\nwords".encode()
 
 
 def test_what_other_tools_would_take_for_a_type_is_quoted() -> None:
@@ -235,7 +235,7 @@ keys = st.text(string.ascii_letters + "_", min_size=1, max_size=8) | texts.filte
 def test_what_is_emitted_is_read_back(key: str, value: Any, newline: str) -> None:
     text = "".join(row + newline for row in emit_entry(key, value))
     assert reference(text) == {key: value}
-    assert Document.parse(f"---{newline}{text}---{newline}".encode()).values == {key: value}
+    assert FrontmatterDocument.parse(f"---{newline}{text}---{newline}".encode()).values == {key: value}
 
 
 yaml_ish = st.text(alphabet="ab01 :#-,[]{}'\"\\&*!|>%@`~?=.<é日\xa0", max_size=14)
@@ -314,14 +314,14 @@ def test_frontmatter_is_what_the_parser_reads_or_is_refused(text: str) -> None:
         return
     data = front(text)
     try:
-        document = Document.parse(data)
+        document = FrontmatterDocument.parse(data)
     except Unreadable as refusal:
         assert 1 <= refusal.line <= data.count(b"\n") + 1
         assert refusal.reason
         return
     expected = reference(text)
     assert document.values == (expected or {})
-    assert document.edited({}) == data
+    assert document.edit({}) == data
 
 
 @settings(max_examples=500, deadline=None)
@@ -334,10 +334,10 @@ def test_frontmatter_is_what_the_parser_reads_or_is_refused(text: str) -> None:
 )
 def test_an_edit_changes_only_what_it_names(text: str, changes: dict[str, Any], body: str | None) -> None:
     try:
-        document = Document.parse(front(text, "\nwords\n"))
+        document = FrontmatterDocument.parse(front(text, "\nwords\n"))
     except Unreadable:
         return
-    edited = Document.parse(document.edited(changes, body, ["id", "a", "b"]))
+    edited = FrontmatterDocument.parse(document.edit(changes, body, ["id", "a", "b"]))
     wanted = {**document.values, **changes}
     assert edited.values == {key: value for key, value in wanted.items() if value is not None}
     assert edited.body.strip("\n") == ("words" if body is None else body.strip("\n"))

@@ -11,7 +11,7 @@ import pytest
 
 import lamina
 from lamina import InvalidInput, StoreError, StoreTooNew
-from lamina.vault import home
+from lamina.vault import vault_setup
 
 
 @pytest.fixture(autouse=True)
@@ -23,19 +23,19 @@ def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_new_vault_has_a_page_that_explains_it_and_keeps_git_out_of_its_databases(tmp_path: Path) -> None:
     root = tmp_path / "a" / "vault"
-    assert home.establish(root) is True
+    assert vault_setup.ensure_vault(root) is True
     assert (root / "Home.md").read_text().startswith("# Home\n")
     assert (root / ".gitignore").read_text() == ".lamina/\n"
     assert (root / "atoms").is_dir()
     assert (root / "sessions").is_dir()
-    assert home.is_vault(root)
-    assert len(home.vault_id(root)) == 32
-    assert home.establish(root) is False
+    assert vault_setup.is_vault(root)
+    assert len(vault_setup.vault_id(root)) == 32
+    assert vault_setup.ensure_vault(root) is False
 
 
 def test_a_vault_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
     root = tmp_path / "vault"
-    home.establish(root)
+    vault_setup.ensure_vault(root)
     for path in (root, *root.rglob("*")):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
 
@@ -63,11 +63,11 @@ def test_what_a_person_already_has_is_left_alone(tmp_path: Path) -> None:
 
 def test_opening_again_makes_nothing_anew(tmp_path: Path) -> None:
     root = tmp_path / "vault"
-    home.establish(root)
-    name = home.vault_id(root)
+    vault_setup.ensure_vault(root)
+    name = vault_setup.vault_id(root)
     (root / "Home.md").unlink()
-    home.establish(root)
-    assert home.vault_id(root) == name
+    vault_setup.ensure_vault(root)
+    assert vault_setup.vault_id(root) == name
     assert not (root / "Home.md").exists()
 
 
@@ -82,11 +82,11 @@ def test_a_file_is_no_vault(tmp_path: Path) -> None:
 def test_a_damaged_marker_is_told_with_what_to_do_and_not_touched(tmp_path: Path, damage: bytes) -> None:
     with lamina.open(tmp_path, watch=False) as memory:
         memory.remember("tea")
-    (tmp_path / home.MARKER).write_bytes(damage)
+    (tmp_path / vault_setup.MARKER_FILE).write_bytes(damage)
     with pytest.raises(InvalidInput, match=r"vault\.toml is damaged.*delete it and open the vault again"):
         lamina.open(tmp_path, watch=False)
-    assert (tmp_path / home.MARKER).read_bytes() == damage
-    (tmp_path / home.MARKER).unlink()
+    assert (tmp_path / vault_setup.MARKER_FILE).read_bytes() == damage
+    (tmp_path / vault_setup.MARKER_FILE).unlink()
     with lamina.open(tmp_path, watch=False) as memory:
         assert [atom.content for atom in memory.list()] == ["tea"]
         assert memory.doctor(deep=True).healthy
@@ -94,8 +94,8 @@ def test_a_damaged_marker_is_told_with_what_to_do_and_not_touched(tmp_path: Path
 
 @pytest.mark.parametrize("found", ["2", '"1"', "1.5"])
 def test_a_vault_of_a_later_version_is_refused(tmp_path: Path, found: str) -> None:
-    home.establish(tmp_path)
-    (tmp_path / home.MARKER).write_text(f'id = "x"\nformat = {found}\n')
+    vault_setup.ensure_vault(tmp_path)
+    (tmp_path / vault_setup.MARKER_FILE).write_text(f'id = "x"\nformat = {found}\n')
     with pytest.raises(StoreTooNew, match="upgrade lamina"):
         lamina.open(tmp_path, watch=False)
     assert not (tmp_path / ".lamina/history.db").exists()
@@ -103,9 +103,9 @@ def test_a_vault_of_a_later_version_is_refused(tmp_path: Path, found: str) -> No
 
 def test_without_a_sync_tool_the_databases_live_beside_the_files(tmp_path: Path) -> None:
     root = tmp_path / "vault"
-    home.establish(root)
-    assert home.sync_tool(root) is None
-    assert home.state_folder(root, None) == root / ".lamina"
+    vault_setup.ensure_vault(root)
+    assert vault_setup.sync_tool(root) is None
+    assert vault_setup.state_folder(root, None) == root / ".lamina"
 
 
 TRACES = [
@@ -131,17 +131,17 @@ def test_a_sync_tool_is_known_by_its_traces_here_or_above(tmp_path: Path, trace:
     (tmp_path / "synced" / trace).touch()
     root = tmp_path / "synced" / above
     root.mkdir(parents=True, exist_ok=True)
-    assert home.sync_tool(root) == tool
+    assert vault_setup.sync_tool(root) == tool
 
 
 @pytest.mark.parametrize(("folder", "tool"), FOLDERS)
 def test_a_sync_tool_is_known_by_the_name_of_its_folder(tmp_path: Path, folder: str, tool: str) -> None:
-    assert home.sync_tool(tmp_path / folder / "notes") == tool
+    assert vault_setup.sync_tool(tmp_path / folder / "notes") == tool
 
 
 @pytest.mark.parametrize("folder", ["dropboxes", "my onedrive notes", "drive", "sync", "icloud"])
 def test_a_name_that_only_resembles_is_no_sync_tool(tmp_path: Path, folder: str) -> None:
-    assert home.sync_tool(tmp_path / folder) is None
+    assert vault_setup.sync_tool(tmp_path / folder) is None
 
 
 @pytest.mark.parametrize("folder", ["Syncthing", "Dropbox", "Mobile Documents", "OneDrive - Contoso"])
@@ -153,11 +153,11 @@ def test_in_a_synced_folder_the_databases_live_in_the_users_state_folder(
         (tmp_path / folder / ".stfolder").mkdir(parents=True)
     with lamina.open(root, watch=False) as memory:
         memory.remember("tea")
-        assert memory.state == state_home / "lamina" / home.vault_id(root)
+        assert memory.state == state_home / "lamina" / vault_setup.vault_id(root)
         assert any("owns this folder, so the databases are in" in note for note in memory.doctor().notes)
         assert stat.S_IMODE(memory.state.stat().st_mode) == 0o700
     assert list(root.rglob("*.db*")) == []
-    assert (state_home / "lamina" / home.vault_id(root) / "history.db").is_file()
+    assert (state_home / "lamina" / vault_setup.vault_id(root) / "history.db").is_file()
     with lamina.open(root, watch=False) as memory:
         assert [hit.text for hit in memory.recall("tea").hits] == ["tea"]
         assert len(memory.journal()) == 1
@@ -194,10 +194,10 @@ def test_a_chosen_state_folder_is_used_and_made(tmp_path: Path) -> None:
 def test_a_moved_vault_is_still_the_same(tmp_path: Path) -> None:
     with lamina.open(tmp_path / "here", watch=False) as memory:
         memory.remember("tea")
-        name = home.vault_id(memory.root)
+        name = vault_setup.vault_id(memory.root)
     shutil.move(tmp_path / "here", tmp_path / "there")
     with lamina.open(tmp_path / "there", watch=False) as memory:
-        assert home.vault_id(memory.root) == name
+        assert vault_setup.vault_id(memory.root) == name
         assert (len(memory.journal()), len(memory.list())) == (1, 1)
 
 
@@ -213,20 +213,20 @@ def test_history_is_not_lost_when_a_sync_tool_takes_over_the_folder_later(tmp_pa
 @pytest.mark.parametrize("text", ["", "format = 1\n", 'id = ""\n', 'id = "../../elsewhere"\n', "id = 7\n"])
 def test_a_marker_without_a_proper_id_is_damaged(tmp_path: Path, text: str) -> None:
     root = tmp_path / "Dropbox" / "vault"
-    home.establish(root)
-    (root / home.MARKER).write_text(text)
+    vault_setup.ensure_vault(root)
+    (root / vault_setup.MARKER_FILE).write_text(text)
     with pytest.raises(InvalidInput, match="damaged"):
-        home.state_folder(root, None)
+        vault_setup.state_folder(root, None)
 
 
 @pytest.mark.parametrize("folder", ["Dropbox (Personal)", "Library/CloudStorage/OneDrive-Personal"])
 def test_the_folders_sync_tools_really_make_are_known(tmp_path: Path, folder: str) -> None:
-    assert home.sync_tool(tmp_path / folder / "notes") is not None
+    assert vault_setup.sync_tool(tmp_path / folder / "notes") is not None
 
 
 def test_the_settings_folder_of_dropbox_does_not_make_a_home_synced(tmp_path: Path) -> None:
     (tmp_path / ".dropbox").mkdir()
-    assert home.sync_tool(tmp_path / "notes") is None
+    assert vault_setup.sync_tool(tmp_path / "notes") is None
 
 
 @pytest.mark.parametrize("place", ["above", "above/vault", "above/vault/.lamina"])

@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lamina.atom import Atom, AtomId, Scope, Status
-from lamina.vault.layout import conflict_copy, folder_of, is_home, is_searched_dir, path_for, scope_of, slug, stem
+from lamina.vault.layout import (
+    file_stem,
+    is_conflict_copy,
+    is_new_atom_path,
+    is_visible_name,
+    make_slug,
+    path_for,
+    scope_folder,
+    scope_of_path,
+)
 
 ID = AtomId("01jc9x2k7m3f5r8t0v2w4y6z8a")
 NAME = f"preference-{ID}"
@@ -78,7 +87,7 @@ def test_an_atom_has_its_place(fields: dict[str, Any], path: str) -> None:
     ],
 )
 def test_a_place_belongs_to_one_scope_or_to_nobody(path: str, scope: str | None) -> None:
-    assert scope_of(path) == scope
+    assert scope_of_path(path) == scope
 
 
 names = st.from_regex(r"[a-z0-9]([a-z0-9_-]{0,10}[a-z0-9])?", fullmatch=True)
@@ -88,16 +97,16 @@ names = st.from_regex(r"[a-z0-9]([a-z0-9_-]{0,10}[a-z0-9])?", fullmatch=True)
 def test_the_place_of_an_atom_is_in_its_own_scope(org: str, name: str | None, kind: str, status: Status) -> None:
     scope = Scope(f"org:{org}" + (f":agent:{name}" if name else ""))
     path = path_for(an_atom(scope=scope, kind=kind, status=status))
-    assert scope_of(path) == scope
-    assert path.startswith(folder_of(scope))
-    assert stem(path).endswith(ID)
-    assert not conflict_copy(path)
-    assert set(stem(path)) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+    assert scope_of_path(path) == scope
+    assert path.startswith(scope_folder(scope))
+    assert file_stem(path).endswith(ID)
+    assert not is_conflict_copy(path)
+    assert set(file_stem(path)) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 
 @given(st.text())
 def test_a_slug_is_short_and_plain(text: str) -> None:
-    found = slug(text, "atom")
+    found = make_slug(text, "atom")
     assert found
     assert len(found) <= 60
     assert set(found) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
@@ -123,13 +132,13 @@ def test_a_slug_is_short_and_plain(text: str) -> None:
     ],
 )
 def test_only_the_atoms_folder_of_a_scope_is_a_home(path: str, home: bool) -> None:
-    assert is_home(path) is home
+    assert is_new_atom_path(path) is home
 
 
 def test_hidden_folders_are_never_looked_at() -> None:
-    assert not is_searched_dir(".obsidian")
-    assert not is_searched_dir(".lamina")
-    assert is_searched_dir("atoms")
+    assert not is_visible_name(".obsidian")
+    assert not is_visible_name(".lamina")
+    assert is_visible_name("atoms")
 
 
 @pytest.mark.parametrize(
@@ -175,7 +184,7 @@ def test_hidden_folders_are_never_looked_at() -> None:
     ],
 )
 def test_the_losing_side_of_a_sync_is_recognised_by_its_name(name: str) -> None:
-    assert conflict_copy(f"atoms/2026-11-14/{name}.md")
+    assert is_conflict_copy(f"atoms/2026-11-14/{name}.md")
 
 
 @pytest.mark.parametrize(
@@ -199,4 +208,4 @@ def test_the_losing_side_of_a_sync_is_recognised_by_its_name(name: str) -> None:
     ],
 )
 def test_ordinary_names_are_not_copies(name: str) -> None:
-    assert not conflict_copy(f"atoms/2026-11-14/{name}.md")
+    assert not is_conflict_copy(f"atoms/2026-11-14/{name}.md")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lamina.vault.watch import Watcher
+from lamina.vault.watcher import Watcher
 
 PATIENCE = 20.0
 
@@ -36,7 +36,7 @@ def watching(root: Path) -> Iterator[Listener]:
         yield listener
     finally:
         watcher.stop()
-        assert not watcher.alive
+        assert not watcher.is_alive
 
 
 def test_a_created_changed_and_deleted_file_is_told(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_stopped_watcher_can_start_again_and_starting_twice_is_one_watch(tmp_p
     assert watcher.start()
     assert watcher.start()
     watcher.stop()
-    assert not watcher.alive
+    assert not watcher.is_alive
     assert watcher.start()
     (tmp_path / "tea.md").write_text("x")
     listener.wait_for("tea.md")
@@ -136,13 +136,13 @@ def test_a_stopped_watcher_can_start_again_and_starting_twice_is_one_watch(tmp_p
 def test_a_folder_that_is_not_there_cannot_be_watched(tmp_path: Path) -> None:
     watcher = Watcher(tmp_path / "missing", lambda _: None)
     assert not watcher.start()
-    assert not watcher.alive
+    assert not watcher.is_alive
 
 
 NO_HANDLES_LEFT = """
 import resource, sys
 from pathlib import Path
-from lamina.vault.watch import Watcher
+from lamina.vault.watcher import Watcher
 watcher = Watcher(Path(sys.argv[1]), lambda paths: None)
 resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
 sys.exit(0 if watcher.start() is False else 1)

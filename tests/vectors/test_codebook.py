@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from lamina.vectors.codebook import DISTORTION, PRECISIONS, UNIT, codebook
+from lamina.vectors.codebook import DISTORTION, PRECISIONS, UNIT, codebook_for
 
 LEVELS = {
     1: (0.7979,),
@@ -61,7 +61,7 @@ def fixed_point(bits: int) -> list[float]:
 
 
 def positive(bits: int) -> list[float]:
-    return [float(level) for level in codebook(bits).levels if level > 0]
+    return [float(level) for level in codebook_for(bits).levels if level > 0]
 
 
 @pytest.mark.parametrize("bits", LEVELS)
@@ -80,7 +80,7 @@ def test_the_error_of_the_levels_is_the_published_one(bits: int) -> None:
 def test_the_given_levels_are_those_of_the_iteration(bits: int) -> None:
     assert positive(bits) == pytest.approx(fixed_point(bits), abs=0.51 / UNIT)
     assert positive(bits) == pytest.approx(LEVELS[bits], abs=6e-5)
-    given = [float(border) for border in codebook(bits).borders if border > 0]
+    given = [float(border) for border in codebook_for(bits).borders if border > 0]
     assert given == pytest.approx(BORDERS[bits], abs=6e-5)
 
 
@@ -91,11 +91,11 @@ def test_each_level_is_the_mean_of_what_is_rounded_to_it(bits: int) -> None:
 
 @pytest.mark.parametrize("bits", CODED)
 def test_levels_ascend_mirror_each_other_and_borders_lie_halfway(bits: int) -> None:
-    book = codebook(bits)
+    book = codebook_for(bits)
     assert len(book.levels) == 2**bits
     assert (np.diff(book.levels) > 0).all()
     assert (book.levels == -book.levels[::-1]).all()
-    assert (book.levels * UNIT == book.whole).all()
+    assert (book.levels * UNIT == book.unit_levels).all()
     middle = (book.levels[1:].astype(np.float64) + book.levels[:-1]) / 2
     assert (book.borders == middle).all()
 
@@ -116,17 +116,17 @@ def test_more_bits_err_less_and_the_vector_itself_not_at_all() -> None:
 
 @pytest.mark.parametrize("bits", CODED)
 def test_a_coordinate_gets_the_nearest_level_and_the_lower_one_on_a_border(bits: int) -> None:
-    book = codebook(bits)
-    assert (book.codes(book.levels) == np.arange(2**bits)).all()
-    assert (book.codes(book.borders) == np.arange(2**bits - 1)).all()
-    assert (book.codes(np.nextafter(book.borders, np.float32(9))) == np.arange(1, 2**bits)).all()
+    book = codebook_for(bits)
+    assert (book.encode(book.levels) == np.arange(2**bits)).all()
+    assert (book.encode(book.borders) == np.arange(2**bits - 1)).all()
+    assert (book.encode(np.nextafter(book.borders, np.float32(9))) == np.arange(1, 2**bits)).all()
     drawn = np.random.default_rng(1).standard_normal((50, 40)).astype(np.float32)
     nearest = np.abs(drawn[..., None].astype(np.float64) - book.levels).argmin(axis=-1)
-    assert (book.codes(drawn) == nearest).all()
-    assert ((book.codes(drawn) >> (bits - 1)) == (drawn > 0)).all()
+    assert (book.encode(drawn) == nearest).all()
+    assert ((book.encode(drawn) >> (bits - 1)) == (drawn > 0)).all()
 
 
 def test_nothing_is_coded_in_other_numbers_of_bits() -> None:
     for bits in (0, 1, 3, 5, 16, 32):
         with pytest.raises(ValueError, match="8, 4 or 2 bits"):
-            codebook(bits)
+            codebook_for(bits)

@@ -8,10 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lamina.vectors.codebook import PRECISIONS, codebook
-from lamina.vectors.estimate import ASKED_UNIT, CAUTION, cosines, estimates, expected_error, ranked, turned
+from lamina.vectors.codebook import PRECISIONS, codebook_for
+from lamina.vectors.cosine_estimate import (
+    ERROR_WEIGHT,
+    QUERY_UNIT,
+    estimate_cosines,
+    exact_cosines,
+    expected_error,
+    ranking_scores,
+    rotate_query,
+)
 from lamina.vectors.levels import Floats
-from lamina.vectors.quantise import AT_ONCE, decode, encode
+from lamina.vectors.quantisation import BATCH_ROWS, decode, encode
 
 CODED = (8, 4, 2)
 SHARES = {32: 0.4, 8: 0.2, 4: 0.2, 2: 0.2}
@@ -50,9 +58,9 @@ def test_whole_vectors_give_the_plain_cosine() -> None:
     vectors, questions = thrown(500, 384, 1) * np.float32(3), thrown(10, 384, 2) * np.float32(0.5)
     whole = unit(vectors.astype(np.float64)).astype(np.float64) @ unit(questions.astype(np.float64)).T
     for n, question in enumerate(questions):
-        found = cosines(turned(question), vectors)
+        found = exact_cosines(rotate_query(question), vectors)
         assert np.abs(found - whole[:, n]).max() < 1e-7
-        assert (ranked(found, 32, 384) == found).all()
+        assert (ranking_scores(found, 32, 384) == found).all()
 
 
 @pytest.mark.parametrize("bits", CODED)
@@ -63,8 +71,8 @@ def test_an_estimate_is_right_on_average_and_off_by_what_is_expected(bits: int, 
     coded = encode(vectors, bits)
     off, share = [], []
     for question in questions:
-        true = cosines(turned(question), vectors).astype(np.float64)
-        off.append(estimates(turned(question), coded) - true)
+        true = exact_cosines(rotate_query(question), vectors).astype(np.float64)
+        off.append(estimate_cosines(rotate_query(question), coded) - true)
         share.append(np.sqrt(1 - true * true))
     scaled = np.concatenate(off) / np.concatenate(share)
     assert abs(scaled.mean()) < 0.03 * expected_error(bits, width)
@@ -77,7 +85,7 @@ def test_a_near_vector_is_not_underrated(bits: int) -> None:
     questions = unit((vectors + 0.5 * thrown(400, 384, 6)).astype(np.float64))
     coded = encode(vectors, bits)
     true = (questions * vectors).sum(axis=1)
-    off = [estimates(turned(each), coded)[n] - true[n] for n, each in enumerate(questions)]
+    off = [estimate_cosines(rotate_query(each), coded)[n] - true[n] for n, each in enumerate(questions)]
     assert abs(float(np.mean(off))) < 4 * expected_error(bits, 384) / math.sqrt(400)
 
 
@@ -91,17 +99,18 @@ def test_the_expected_errors_are_the_known_ones() -> None:
 
 @given(near)
 def test_of_two_that_seem_equally_near_the_one_known_worse_never_goes_first(seems: float) -> None:
-    scores = [float(ranked(np.array([seems], np.float32), bits, 384)[0]) for bits in PRECISIONS]
+    scores = [float(ranking_scores(np.array([seems], np.float32), bits, 384)[0]) for bits in PRECISIONS]
     assert scores == sorted(scores, reverse=True)
 
 
 @given(near, near, st.sampled_from(PRECISIONS), st.sampled_from(PRECISIONS))
 def test_only_what_lies_within_the_errors_changes_places(one: float, other: float, bits: int, other_bits: int) -> None:
     a, b = (
-        float(ranked(np.array([seems], np.float32), each, 384)[0]) for seems, each in ((one, bits), (other, other_bits))
+        float(ranking_scores(np.array([seems], np.float32), each, 384)[0])
+        for seems, each in ((one, bits), (other, other_bits))
     )
     if (a - b) * (one - other) < 0:
-        allowed = CAUTION * (expected_error(bits, 384) + expected_error(other_bits, 384))
+        allowed = ERROR_WEIGHT * (expected_error(bits, 384) + expected_error(other_bits, 384))
         assert abs(one - other) < allowed + 1e-7
 
 
@@ -113,7 +122,9 @@ def test_one_ranking_over_all_precisions_finds_what_whole_vectors_find() -> None
     for bits in CODED:
         rows = np.flatnonzero(kept == bits)
         coded = encode(vectors[rows], bits)
-        ours[:, rows] = [ranked(estimates(turned(question), coded), bits, 384) for question in questions]
+        ours[:, rows] = [
+            ranking_scores(estimate_cosines(rotate_query(question), coded), bits, 384) for question in questions
+        ]
         seed[:, rows] = questions @ decode(coded).T / (1 + 0.01 * ((32 / bits) ** 1.5 - 1))
     assert recall(ours, truth) >= 0.90
     assert recall(ours, truth) >= recall(seed, truth) + 0.20
@@ -123,49 +134,53 @@ def test_two_bits_and_a_second_look_at_forty_find_the_nearest_ten() -> None:
     vectors, questions = clustered(4000, 50, 3)
     coded = encode(vectors, 2)
     truth = np.asarray(questions @ vectors.T)
-    assert recall(np.array([estimates(turned(question), coded) for question in questions]), truth, 40) >= 0.99
+    assert (
+        recall(np.array([estimate_cosines(rotate_query(question), coded) for question in questions]), truth, 40) >= 0.99
+    )
 
 
 @settings(deadline=None, max_examples=30)
 @given(st.sampled_from([1, 7, 64, 300, 384]), st.sampled_from(CODED), st.integers(1, 30), seeds)
 def test_an_estimate_does_not_depend_on_what_stands_beside_it(width: int, bits: int, count: int, seed: int) -> None:
-    vectors, asked = thrown(count, width, seed), turned(thrown(1, width, seed + 1)[0])
-    together, whole = estimates(asked, encode(vectors, bits)), cosines(asked, vectors)
+    vectors, asked = thrown(count, width, seed), rotate_query(thrown(1, width, seed + 1)[0])
+    together, whole = estimate_cosines(asked, encode(vectors, bits)), exact_cosines(asked, vectors)
     order = np.random.default_rng(seed).permutation(count)
     for chosen in (order, order[: 1 + count // 2], order[:1]):
-        assert estimates(asked, encode(vectors[chosen], bits)).tobytes() == together[chosen].tobytes()
-        assert cosines(asked, vectors[chosen]).tobytes() == whole[chosen].tobytes()
+        assert estimate_cosines(asked, encode(vectors[chosen], bits)).tobytes() == together[chosen].tobytes()
+        assert exact_cosines(asked, vectors[chosen]).tobytes() == whole[chosen].tobytes()
 
 
 @pytest.mark.parametrize("bits", CODED)
 def test_more_rows_than_are_looked_at_at_once_are_estimated_alike(bits: int) -> None:
-    coded, asked = encode(thrown(AT_ONCE + 7, 64, 1), bits), turned(thrown(1, 64, 2)[0])
-    last = encode(thrown(AT_ONCE + 7, 64, 1)[AT_ONCE:], bits)
-    assert estimates(asked, coded)[AT_ONCE:].tobytes() == estimates(asked, last).tobytes()
+    coded, asked = encode(thrown(BATCH_ROWS + 7, 64, 1), bits), rotate_query(thrown(1, 64, 2)[0])
+    last = encode(thrown(BATCH_ROWS + 7, 64, 1)[BATCH_ROWS:], bits)
+    assert estimate_cosines(asked, coded)[BATCH_ROWS:].tobytes() == estimate_cosines(asked, last).tobytes()
 
 
 @pytest.mark.parametrize("bits", CODED)
 def test_lengths_do_not_matter_and_nothing_is_like_nothing(bits: int) -> None:
     vectors, question = thrown(5, 384, 1), thrown(1, 384, 2)[0]
-    plain = estimates(turned(question), encode(vectors, bits))
-    assert (estimates(turned(question * np.float32(4)), encode(vectors * np.float32(8), bits)) == plain).all()
+    plain = estimate_cosines(rotate_query(question), encode(vectors, bits))
+    assert (
+        estimate_cosines(rotate_query(question * np.float32(4)), encode(vectors * np.float32(8), bits)) == plain
+    ).all()
     nothing = np.zeros((2, 384), np.float32)
-    assert not estimates(turned(question), encode(nothing, bits)).any()
-    assert not cosines(turned(question), nothing).any()
-    assert not estimates(turned(nothing[0]), encode(vectors, bits)).any()
+    assert not estimate_cosines(rotate_query(question), encode(nothing, bits)).any()
+    assert not exact_cosines(rotate_query(question), nothing).any()
+    assert not estimate_cosines(rotate_query(nothing[0]), encode(vectors, bits)).any()
 
 
 def test_the_widest_question_still_gives_exact_sums() -> None:
     """The largest sum there can be, of every coordinate at the last level, is a whole number a double holds."""
     widest = 2**16
-    assert widest * ASKED_UNIT * int(codebook(8).whole.max()) < 2**53
+    assert widest * QUERY_UNIT * int(codebook_for(8).unit_levels.max()) < 2**53
 
 
 def test_a_question_of_another_width_is_refused() -> None:
-    asked = turned(thrown(1, 64, 1)[0])
+    asked = rotate_query(thrown(1, 64, 1)[0])
     with pytest.raises(ValueError, match="64 dimensions, the vectors have 128"):
-        estimates(asked, encode(thrown(1, 128, 1), 4))
+        estimate_cosines(asked, encode(thrown(1, 128, 1), 4))
     with pytest.raises(ValueError, match="64 dimensions, the vectors have 128"):
-        cosines(asked, thrown(1, 128, 1))
+        exact_cosines(asked, thrown(1, 128, 1))
     with pytest.raises(ValueError, match="finite numbers"):
-        turned(np.array([1, np.nan], np.float32))
+        rotate_query(np.array([1, np.nan], np.float32))

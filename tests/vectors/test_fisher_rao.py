@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lamina.vectors.codebook import DISTORTION
-from lamina.vectors.fisher_rao import deviation, diagonal, frqad, univariate
-from lamina.vectors.quantise import Doubles
+from lamina.vectors.fisher_rao import diagonal_distance, frqad, standard_deviation, univariate_distance
+from lamina.vectors.quantisation import Doubles
 
 means = st.floats(-50, 50)
 deviations = st.floats(0.01, 50)
@@ -17,7 +17,7 @@ bells = st.tuples(means, deviations)
 
 
 def apart(one: tuple[float, float], other: tuple[float, float]) -> float:
-    return univariate(*one, *other)
+    return univariate_distance(*one, *other)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_known_distances(one: tuple[float, float], other: tuple[float, float], d
 
 def test_dimensions_add_up_as_the_sides_of_a_right_angle_do() -> None:
     one, other = (np.array([0.0, 0.0]), np.ones(2)), (np.array([1.0, 0.0]), np.array([1.0, 2.0]))
-    assert diagonal(*one, *other) == pytest.approx(2 * math.log(2), abs=1e-12)
+    assert diagonal_distance(*one, *other) == pytest.approx(2 * math.log(2), abs=1e-12)
 
 
 @given(bells, bells)
@@ -52,18 +52,18 @@ def test_the_distance_is_the_length_of_the_shortest_way() -> None:
     centre = (y * y + t * t - x * x - s * s) / (2 * (y - x))
     angles = np.linspace(math.atan2(s, x - centre), math.atan2(t, y - centre), 100_001)
     length = math.sqrt(2) * float(np.abs(np.diff(angles) / np.sin((angles[1:] + angles[:-1]) / 2)).sum())
-    assert univariate(a, s, b, t) == pytest.approx(length, abs=1e-9)
+    assert univariate_distance(a, s, b, t) == pytest.approx(length, abs=1e-9)
 
 
 @given(means, deviations, deviations)
 def test_equal_means_are_as_far_apart_as_the_logarithms_of_the_deviations(mean: float, s: float, t: float) -> None:
     expected = math.sqrt(2) * abs(math.log(t / s))
-    assert univariate(mean, s, mean, t) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert univariate_distance(mean, s, mean, t) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 @given(deviations, st.floats(1e-9, 1e-4))
 def test_a_small_step_counts_in_deviations(s: float, step: float) -> None:
-    assert univariate(0, s, step * s, s) == pytest.approx(step, rel=1e-6)
+    assert univariate_distance(0, s, step * s, s) == pytest.approx(step, rel=1e-6)
 
 
 @given(bells, bells, bells)
@@ -87,15 +87,15 @@ def test_units_and_origin_do_not_matter(
 
 @pytest.mark.parametrize("scale", [1e-150, 1e150])
 def test_very_small_and_very_large_numbers_are_no_trouble(scale: float) -> None:
-    assert univariate(0, scale, scale, 2 * scale) == pytest.approx(1.1893809314, abs=1e-9)
+    assert univariate_distance(0, scale, scale, 2 * scale) == pytest.approx(1.1893809314, abs=1e-9)
 
 
 @pytest.mark.parametrize("wrong", [0.0, -1.0, math.nan, math.inf])
 def test_what_is_no_deviation_is_refused(wrong: float) -> None:
     with pytest.raises(ValueError, match="above 0"):
-        univariate(0, wrong, 0, 1)
+        univariate_distance(0, wrong, 0, 1)
     with pytest.raises(ValueError, match="above 0"):
-        univariate(0, 1, 0, wrong)
+        univariate_distance(0, 1, 0, wrong)
 
 
 def unit(seed: int, width: int = 384) -> Doubles:
@@ -107,12 +107,12 @@ def unit(seed: int, width: int = 384) -> Doubles:
 def test_rounding_adds_its_variance_to_the_error_there_was(bits: int) -> None:
     vector = 3 * unit(1)
     expected = math.sqrt(0.01**2 + DISTORTION[bits] * 9 / 384)
-    assert deviation(vector, 0.01, bits) == pytest.approx(expected, rel=1e-12)
+    assert standard_deviation(vector, 0.01, bits) == pytest.approx(expected, rel=1e-12)
 
 
 def test_at_full_precision_it_is_the_plain_distance() -> None:
     one, other = unit(1), unit(2)
-    plain = diagonal(one, np.full(384, 0.01), other, np.full(384, 0.02))
+    plain = diagonal_distance(one, np.full(384, 0.01), other, np.full(384, 0.02))
     assert frqad(one, 0.01, 32, other, 0.02, 32) == pytest.approx(plain, rel=1e-12)
 
 
@@ -121,7 +121,7 @@ def test_a_memory_moves_away_from_itself_as_it_loses_bits() -> None:
     steps = [frqad(vector, 0.01, 32, vector, 0.01, bits) for bits in (32, 8, 4, 2)]
     assert steps[0] == 0
     assert steps == sorted(set(steps))
-    expected = math.sqrt(384) * math.sqrt(2) * math.log(deviation(vector, 0.01, 2) / 0.01)
+    expected = math.sqrt(384) * math.sqrt(2) * math.log(standard_deviation(vector, 0.01, 2) / 0.01)
     assert steps[-1] == pytest.approx(expected, rel=1e-9)
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from test_levels import unit
 
 from lamina.vectors.codebook import PRECISIONS
-from lamina.vectors.kept import Damaged, Kept, pack, search_rows, slack_of, unpack
-from lamina.vectors.levels import cosines, to_asked, to_rows
+from lamina.vectors.levels import cosines, to_level_rows, to_query_vector
+from lamina.vectors.stored_vectors import DamagedVectors, StoredVectors, pack, to_search_rows, uncertainty_of, unpack
 
 WIDTH = 384
 LEAST = {32: 1 - 1e-6, 8: 0.999, 4: 0.985, 2: 0.9}
@@ -28,21 +28,21 @@ def test_what_is_kept_is_read_again_as_nearly_as_its_bits_allow(bits: int) -> No
 def test_a_text_s_row_is_the_same_beside_any_others(bits: list[int], seed: int) -> None:
     texts = [unit(1 + n % 3, 64, seed + n) for n in range(len(bits))]
     kept = [pack(vectors, each) for vectors, each in zip(texts, bits, strict=True)]
-    rows, sizes = search_rows(kept, 64)
+    rows, sizes = to_search_rows(kept, 64)
     assert sizes.tolist() == [len(text) for text in texts]
     starts = np.cumsum(sizes) - sizes
     for start, size, each in zip(starts, sizes, kept, strict=True):
-        alone, _ = search_rows([each], 64)
+        alone, _ = to_search_rows([each], 64)
         here = slice(start, start + size)
         assert (rows.levels[here] == alone.levels).all()
         assert (rows.scale[here] == alone.scale).all()
-        assert (rows.slack[here] == alone.slack).all()
+        assert (rows.uncertainty[here] == alone.uncertainty).all()
 
 
 def test_whole_vectors_are_searched_exactly_as_they_always_were() -> None:
-    vectors, question = unit(20, WIDTH, 5), to_asked(unit(1, WIDTH, 6)[0])
-    rows, _ = search_rows([pack(vector[None, :]) for vector in vectors], WIDTH)
-    assert (cosines(rows, question) == cosines(to_rows(vectors), question)).all()
+    vectors, question = unit(20, WIDTH, 5), to_query_vector(unit(1, WIDTH, 6)[0])
+    rows, _ = to_search_rows([pack(vector[None, :]) for vector in vectors], WIDTH)
+    assert (cosines(rows, question) == cosines(to_level_rows(vectors), question)).all()
 
 
 def test_an_estimate_is_right_on_average_less_what_it_is_doubted() -> None:
@@ -52,16 +52,16 @@ def test_an_estimate_is_right_on_average_less_what_it_is_doubted() -> None:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     true = vectors @ questions.T
     for bits in (8, 4, 2):
-        rows, _ = search_rows([pack(vector[None, :], bits) for vector in vectors], WIDTH)
-        found = np.stack([cosines(rows, to_asked(question)) for question in questions], axis=1)
-        doubt = slack_of(bits, WIDTH)
+        rows, _ = to_search_rows([pack(vector[None, :], bits) for vector in vectors], WIDTH)
+        found = np.stack([cosines(rows, to_query_vector(question)) for question in questions], axis=1)
+        doubt = uncertainty_of(bits, WIDTH)
         bias = found + doubt * np.sqrt(1 - np.clip(true, -1, 1) ** 2) - true
         assert abs(bias.mean()) < 0.002
         assert bias.std() < 2.4 * doubt + 0.004
 
 
 def test_of_two_that_seem_as_near_the_one_in_fewer_bits_ranks_lower() -> None:
-    doubts = [slack_of(bits, WIDTH) for bits in PRECISIONS]
+    doubts = [uncertainty_of(bits, WIDTH) for bits in PRECISIONS]
     assert doubts[0] == 0
     assert doubts == sorted(doubts)
 
@@ -79,9 +79,9 @@ def test_bytes_that_cannot_be_vectors_are_damage(bits: int) -> None:
         kept.data[:2] + b"\xff" * (len(kept.data) - 2) if bits == 32 else kept.data[:2] + b"\xff" * 8 + kept.data[10:],
     )
     for data in wrong:
-        with pytest.raises(Damaged):
-            unpack(Kept(bits, data))
-        with pytest.raises(Damaged):
-            search_rows([Kept(bits, data)], 64)
-    with pytest.raises(Damaged):
-        unpack(Kept(3, kept.data))
+        with pytest.raises(DamagedVectors):
+            unpack(StoredVectors(bits, data))
+        with pytest.raises(DamagedVectors):
+            to_search_rows([StoredVectors(bits, data)], 64)
+    with pytest.raises(DamagedVectors):
+        unpack(StoredVectors(3, kept.data))

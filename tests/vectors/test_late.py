@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from test_levels import unit
 from test_packed import levels
 
-from lamina.vectors.late import SIGN_SCALE, STATE_LEVELS, met_by_nibbles, met_by_pieces, met_by_signs
-from lamina.vectors.levels import Floats, Rows, to_rows
-from lamina.vectors.packed import step, to_nibbles, to_signs
+from lamina.vectors.late_interaction import SIGN_SCALE, STATE_LEVELS, match_nibbles, match_signs, match_static_tokens
+from lamina.vectors.levels import Floats, LevelRows, to_level_rows
+from lamina.vectors.packed_states import level_step, to_nibbles, to_signs
 
 WIDTH = 64
 TABLE = unit(300, WIDTH, 77)
@@ -26,8 +26,8 @@ lengths = st.lists(st.integers(0, 9), min_size=1, max_size=12)
 seeds = st.integers(0, 2**32 - 1)
 
 
-def rows(ids: NDArray[np.int64]) -> Rows:
-    return to_rows(TABLE[ids])
+def rows(ids: NDArray[np.int64]) -> LevelRows:
+    return to_level_rows(TABLE[ids])
 
 
 def pieces(ids: NDArray[np.int64]) -> bytes:
@@ -54,7 +54,7 @@ def slow_signs(tokens: Floats, passages: list[Floats]) -> Floats:
 @given(st.integers(1, 6), lengths, seeds)
 def test_signs_are_met_as_a_slow_look_at_every_pair_finds(count: int, sizes: list[int], seed: int) -> None:
     tokens, passages = unit(count, WIDTH, seed), [unit(size, WIDTH, seed + n) for n, size in enumerate(sizes, 1)]
-    found = met_by_signs(tokens, [to_signs(passage) for passage in passages])
+    found = match_signs(tokens, [to_signs(passage) for passage in passages])
     assert found.shape == (count, len(sizes))
     assert np.abs(found - slow_signs(tokens, passages)).max() < 0.01
     for n, each in enumerate(passages):
@@ -66,7 +66,7 @@ def test_signs_are_met_as_a_slow_look_at_every_pair_finds(count: int, sizes: lis
 @given(st.integers(1, 6), lengths, seeds)
 def test_levels_are_met_nearly_as_the_states_themselves_would_be(count: int, sizes: list[int], seed: int) -> None:
     tokens, passages = unit(count, WIDTH, seed), [unit(size, WIDTH, seed + n) for n, size in enumerate(sizes, 1)]
-    found = met_by_nibbles(tokens, [to_nibbles(passage) for passage in passages])
+    found = match_nibbles(tokens, [to_nibbles(passage) for passage in passages])
     slow = [[max((token @ passage.T).tolist(), default=0.0) for passage in passages] for token in tokens]
     assert found.shape == (count, len(sizes))
     assert np.abs(found - np.array(slow)).max() < 0.12
@@ -76,9 +76,9 @@ def test_levels_are_met_nearly_as_the_states_themselves_would_be(count: int, siz
 @given(st.integers(1, 6), lengths, seeds)
 def test_a_product_with_levels_is_exact(count: int, sizes: list[int], seed: int) -> None:
     tokens, passages = unit(count, WIDTH, seed), [unit(size, WIDTH, seed + n) for n, size in enumerate(sizes, 1)]
-    found = met_by_nibbles(tokens, [to_nibbles(passage) for passage in passages])
+    found = match_nibbles(tokens, [to_nibbles(passage) for passage in passages])
     asked = np.rint(tokens * np.float32(STATE_LEVELS)).astype(np.int64)
-    scale = np.float32(step(WIDTH) / (2 * STATE_LEVELS))
+    scale = np.float32(level_step(WIDTH) / (2 * STATE_LEVELS))
     for n, each in enumerate(passages):
         if len(each):
             best = (asked @ levels(to_nibbles(each), WIDTH).T).max(axis=1)
@@ -90,7 +90,7 @@ def test_a_product_with_levels_is_exact(count: int, sizes: list[int], seed: int)
 def test_pieces_are_met_as_a_slow_look_at_every_pair_finds(count: int, sizes: list[int], seed: int) -> None:
     random = np.random.default_rng(seed)
     tokens, passages = unit(count, WIDTH, seed), [random.choice(len(TABLE), size) for size in sizes]
-    found = met_by_pieces(tokens, rows, [pieces(passage) for passage in passages])
+    found = match_static_tokens(tokens, rows, [pieces(passage) for passage in passages])
     slow = [[max((token @ TABLE[passage].T).tolist(), default=0.0) for passage in passages] for token in tokens]
     assert found.shape == (count, len(sizes))
     assert np.abs(found - np.array(slow)).max() < 0.02
@@ -107,9 +107,9 @@ def test_a_passage_is_met_the_same_to_the_last_bit_whatever_is_beside_it(
     words = [pieces(random.choice(len(TABLE), size)) for size in sizes]
     order = random.permutation(len(sizes))
     ways: list[tuple[Met, list[bytes]]] = [
-        (met_by_signs, [to_signs(each) for each in contextual]),
-        (met_by_nibbles, [to_nibbles(each) for each in contextual]),
-        (partial(met_by_pieces, rows=rows), words),
+        (match_signs, [to_signs(each) for each in contextual]),
+        (match_nibbles, [to_nibbles(each) for each in contextual]),
+        (partial(match_static_tokens, rows=rows), words),
     ]
     for met, states in ways:
         whole = met(tokens, states=states)
@@ -121,21 +121,21 @@ def test_a_passage_is_met_the_same_to_the_last_bit_whatever_is_beside_it(
 
 def test_no_tokens_no_passages_and_no_states_give_nothing() -> None:
     tokens, none = unit(2, WIDTH, 1), np.empty((0, 0), dtype=np.float32)
-    ways: list[Met] = [met_by_signs, met_by_nibbles, partial(met_by_pieces, rows=rows)]
+    ways: list[Met] = [match_signs, match_nibbles, partial(match_static_tokens, rows=rows)]
     for met in ways:
         assert met(tokens, states=[]).shape == (2, 0)
         assert met(none, states=[b"", b""]).shape == (0, 2)
         assert met(tokens, states=[b"", b""]).tolist() == [[0.0, 0.0], [0.0, 0.0]]
-    assert met_by_signs(none, [to_signs(tokens)]).shape == (0, 1)
-    assert met_by_nibbles(none, [to_nibbles(tokens)]).shape == (0, 1)
+    assert match_signs(none, [to_signs(tokens)]).shape == (0, 1)
+    assert match_nibbles(none, [to_nibbles(tokens)]).shape == (0, 1)
 
 
 @pytest.mark.parametrize("width", [8, 64, 384, 1024])
 def test_a_state_meets_its_own_signs_and_levels_best(width: int) -> None:
     states = unit(20, width, 3)
     for found in (
-        met_by_signs(states, [to_signs(state[None, :]) for state in states]),
-        met_by_nibbles(states, [to_nibbles(state[None, :]) for state in states]),
+        match_signs(states, [to_signs(state[None, :]) for state in states]),
+        match_nibbles(states, [to_nibbles(state[None, :]) for state in states]),
     ):
         assert (found.argmax(axis=1) == np.arange(20)).all() or width == 8
         assert found.max() < 1.3

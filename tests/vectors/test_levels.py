@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.vectors.levels import ASKED_LEVELS, EXACT, ROW_LEVELS, Floats, cosines, to_asked, to_rows
+from lamina.vectors.levels import MAX_EXACT, QUERY_LEVELS, ROW_LEVELS, Floats, cosines, to_level_rows, to_query_vector
 
 WIDTHS = (1, 2, 7, 16, 255, 256, 384, 518, 519, 768, 1023, 1536, 4096)
 
@@ -25,16 +25,16 @@ def unit(rows: int, width: int, seed: int, *, spiky: bool = False) -> Floats:
 def test_a_dot_product_is_that_of_whole_numbers_whatever_stands_beside_it(
     width: int, count: int, seed: int, spiky: bool
 ) -> None:
-    vectors, question = unit(count, width, seed, spiky=spiky), to_asked(unit(1, width, seed + 1, spiky=spiky)[0])
-    rows = to_rows(vectors)
+    vectors, question = unit(count, width, seed, spiky=spiky), to_query_vector(unit(1, width, seed + 1, spiky=spiky)[0])
+    rows = to_level_rows(vectors)
     whole = rows.levels.astype(np.int64) @ question.levels.astype(np.int64)
-    assert np.abs(whole).max() <= EXACT
+    assert np.abs(whole).max() <= MAX_EXACT
     given = rows.levels.astype(np.float32) @ question.levels
     assert (given.astype(np.int64) == whole).all()
     all_at_once = cosines(rows, question)
     order = np.random.default_rng(seed).permutation(count)
     for chosen in (order, order[: 1 + count // 2], order[:1]):
-        some = to_rows(vectors[chosen])
+        some = to_level_rows(vectors[chosen])
         assert (some.levels == rows.levels[chosen]).all()
         found = cosines(some, question)
         assert found.tobytes() == all_at_once[chosen].tobytes()
@@ -42,46 +42,49 @@ def test_a_dot_product_is_that_of_whole_numbers_whatever_stands_beside_it(
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_worst_question_and_the_worst_row_still_give_an_exact_product(width: int) -> None:
-    row, question = to_rows(np.full((1, width), -1, dtype=np.float32)), to_asked(np.ones(width, dtype=np.float32))
+    row, question = (
+        to_level_rows(np.full((1, width), -1, dtype=np.float32)),
+        to_query_vector(np.ones(width, dtype=np.float32)),
+    )
     assert set(row.levels.ravel()) == {-ROW_LEVELS}
     assert len(set(question.levels)) == 1
-    assert 1 <= question.levels[0] <= ASKED_LEVELS
+    assert 1 <= question.levels[0] <= QUERY_LEVELS
     exact = row.levels.astype(np.float32) @ question.levels
     assert int(exact[0]) == -ROW_LEVELS * int(question.levels[0]) * width
-    assert ROW_LEVELS * int(question.levels[0]) * width <= EXACT
+    assert ROW_LEVELS * int(question.levels[0]) * width <= MAX_EXACT
 
 
 @pytest.mark.parametrize("width", [each for each in WIDTHS if each > 1])
 @pytest.mark.parametrize("spiky", [False, True])
 def test_a_cosine_is_off_by_less_than_a_hundredth(width: int, spiky: bool) -> None:
     vectors, questions = unit(400, width, 1, spiky=spiky), unit(20, width, 2, spiky=spiky)
-    rows = to_rows(vectors)
+    rows = to_level_rows(vectors)
     for question in questions:
-        found = cosines(rows, to_asked(question))
+        found = cosines(rows, to_query_vector(question))
         assert np.abs(found - vectors.astype(np.float64) @ question.astype(np.float64)).max() < 0.01
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_vector_of_nothing_is_like_nothing(width: int) -> None:
     nothing = np.zeros((2, width), dtype=np.float32)
-    rows, some = to_rows(nothing), to_rows(unit(3, width, 3))
+    rows, some = to_level_rows(nothing), to_level_rows(unit(3, width, 3))
     assert not rows.levels.any()
     assert np.isfinite(rows.scale).all()
-    assert not cosines(rows, to_asked(unit(1, width, 4)[0])).any()
-    assert not cosines(some, to_asked(nothing[0])).any()
+    assert not cosines(rows, to_query_vector(unit(1, width, 4)[0])).any()
+    assert not cosines(some, to_query_vector(nothing[0])).any()
 
 
 def test_no_rows_and_no_dimensions_are_no_trouble() -> None:
-    question = to_asked(unit(1, 8, 5)[0])
-    none = to_rows(np.empty((0, 8), dtype=np.float32))
+    question = to_query_vector(unit(1, 8, 5)[0])
+    none = to_level_rows(np.empty((0, 8), dtype=np.float32))
     assert cosines(none, question).shape == (0,)
-    assert len(to_asked(np.empty(0, dtype=np.float32)).levels) == 0
+    assert len(to_query_vector(np.empty(0, dtype=np.float32)).levels) == 0
 
 
 @settings(deadline=None, max_examples=60)
 @given(widths, seeds)
 def test_levels_are_the_vector_again_to_half_a_level(width: int, seed: int) -> None:
     (vector,) = unit(1, width, seed)
-    rows, question = to_rows(vector[None, :]), to_asked(vector)
+    rows, question = to_level_rows(vector[None, :]), to_query_vector(vector)
     assert np.abs(rows.levels[0] * rows.scale[0] - vector).max() <= 0.51 * rows.scale[0]
     assert np.abs(question.levels * np.float32(question.scale) - vector).max() <= 0.51 * question.scale

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from test_levels import unit
 
 from lamina.vectors.levels import Floats
-from lamina.vectors.packed import signs_of, step, to_nibbles, to_signs
+from lamina.vectors.packed_states import level_step, nibbles_to_signs, to_nibbles, to_signs
 
 WIDTH = 16
 floats = st.floats(-1, 1, width=32)
@@ -31,19 +31,19 @@ def test_a_state_takes_a_bit_or_half_a_byte_a_dimension(width: int) -> None:
     states = unit(7, width, 1)
     assert len(to_signs(states)) == 7 * width // 8
     assert len(to_nibbles(states)) == 7 * width // 2
-    assert to_signs(states[:0]) == to_nibbles(states[:0]) == signs_of(b"", width) == b""
+    assert to_signs(states[:0]) == to_nibbles(states[:0]) == nibbles_to_signs(b"", width) == b""
 
 
 @settings(deadline=None)
 @given(arrays(np.float32, (3, WIDTH), elements=floats))
 def test_signs_read_from_levels_are_the_signs_of_the_states(states: Floats) -> None:
-    assert signs_of(to_nibbles(states), WIDTH) == to_signs(states)
+    assert nibbles_to_signs(to_nibbles(states), WIDTH) == to_signs(states)
 
 
 @settings(deadline=None)
 @given(arrays(np.float32, (3, WIDTH), elements=floats))
 def test_every_dimension_is_at_the_level_nearest_to_it(states: Floats) -> None:
-    size = step(WIDTH)
+    size = level_step(WIDTH)
     found = levels(to_nibbles(states), WIDTH)
     assert set(np.unique(np.abs(found))) <= set(range(1, 16, 2))
     inside = np.abs(states) <= 8 * size
@@ -53,7 +53,7 @@ def test_every_dimension_is_at_the_level_nearest_to_it(states: Floats) -> None:
 
 def test_four_bits_keep_a_state_and_one_bit_its_direction() -> None:
     states = unit(200, 384, 5)
-    fine = levels(to_nibbles(states), 384) * step(384) / 2
+    fine = levels(to_nibbles(states), 384) * level_step(384) / 2
     coarse = np.where(states > 0, 1, -1) / np.sqrt(384)
     assert ((states * fine).sum(axis=1) / np.linalg.norm(fine, axis=1)).min() > 0.98
     assert 0.7 < (states * coarse).sum(axis=1).mean() < 0.85

@@ -8,21 +8,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lamina.vectors.codebook import codebook
+from lamina.vectors.codebook import codebook_for
 from lamina.vectors.levels import Floats
-from lamina.vectors.quantise import (
-    AT_ONCE,
-    Coded,
+from lamina.vectors.quantisation import (
+    BATCH_ROWS,
+    CodedVectors,
     code_bytes,
     coded_bytes,
     decode,
     encode,
     from_bytes,
-    packed,
+    pack_codes,
     to_bytes,
-    unpacked,
+    unpack_codes,
 )
-from lamina.vectors.rotation import padded_width, rotation
+from lamina.vectors.rotation import padded_width, rotation_for
 
 WIDTHS = (1, 2, 7, 8, 63, 64, 65, 300, 384, 768)
 BITS = (8, 4, 2)
@@ -55,7 +55,7 @@ def cosine(one: Floats, other: Floats) -> NDArray[np.float64]:
     return np.asarray(products, dtype=np.float64)
 
 
-def whole(coded: Coded) -> bytes:
+def whole(coded: CodedVectors) -> bytes:
     return b"".join(to_bytes(coded))
 
 
@@ -100,9 +100,9 @@ def test_a_vector_is_coded_the_same_whatever_stands_beside_it(width: int, bits: 
 
 
 def test_more_rows_than_are_coded_at_once_are_coded_alike() -> None:
-    vectors = thrown("bell", 2 * AT_ONCE + 5, 64, 3)
+    vectors = thrown("bell", 2 * BATCH_ROWS + 5, 64, 3)
     for bits in BITS:
-        halves = [encode(vectors[: AT_ONCE + 9], bits), encode(vectors[AT_ONCE + 9 :], bits)]
+        halves = [encode(vectors[: BATCH_ROWS + 9], bits), encode(vectors[BATCH_ROWS + 9 :], bits)]
         assert whole(encode(vectors, bits)) == b"".join(map(whole, halves))
         assert decode(encode(vectors, bits)).tobytes() == b"".join(decode(halve).tobytes() for halve in halves)
 
@@ -209,9 +209,9 @@ def test_damaged_bytes_are_refused(bits: int) -> None:
 @given(st.sampled_from([64, 128, 384]), bits_, st.integers(0, 4), seeds)
 def test_codes_are_packed_as_planes_the_sign_first(width: int, bits: int, count: int, seed: int) -> None:
     codes = np.random.default_rng(seed).integers(0, 2**bits, (count, width), dtype=np.uint8)
-    kept = packed(codes, bits)
+    kept = pack_codes(codes, bits)
     assert kept.shape == (count, bits * width // 8)
-    assert (unpacked(kept, bits) == codes).all()
+    assert (unpack_codes(kept, bits) == codes).all()
     if bits < 8:
         for plane in range(bits):
             part = kept[:, plane * width // 8 : (plane + 1) * width // 8]
@@ -221,7 +221,7 @@ def test_codes_are_packed_as_planes_the_sign_first(width: int, bits: int, count:
 @pytest.mark.parametrize("bits", [4, 2])
 def test_the_first_plane_is_the_sign_of_the_rotated_coordinates(bits: int) -> None:
     vectors = thrown("bell", 9, 384, 11)
-    signs = np.packbits(rotation(384).turn(vectors) > 0, axis=1)
+    signs = np.packbits(rotation_for(384).apply(vectors) > 0, axis=1)
     assert (encode(vectors, bits).codes[:, : 384 // 8] == signs).all()
 
 
@@ -230,15 +230,15 @@ def test_the_factor_makes_the_inner_product_of_a_vector_with_itself_right(bits: 
     vectors = thrown("bell", 50, 384, 13)
     coded = encode(vectors, bits)
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    levels = codebook(bits).levels[unpacked(coded.codes, bits)]
-    found = (rotation(384).turn(units) * levels).sum(axis=1) / np.sqrt(384) * coded.factor
+    levels = codebook_for(bits).levels[unpack_codes(coded.codes, bits)]
+    found = (rotation_for(384).apply(units) * levels).sum(axis=1) / np.sqrt(384) * coded.factor
     assert found == pytest.approx(1, abs=1e-5)
 
 
 def test_a_coordinate_out_of_reach_does_not_spoil_the_rest() -> None:
-    turn = rotation(384)
+    turn = rotation_for(384)
     coordinates = thrown("bell", 200, 384, 17)
     coordinates[np.arange(200), np.arange(200)] = 5.5
-    vectors = turn.back(coordinates)
+    vectors = turn.invert(coordinates)
     for bits, least in ((8, 0.9999), (4, 0.986)):
         assert cosine(vectors, decode(encode(vectors, bits))).min() >= least

@@ -13,26 +13,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lamina.vectors.codebook import UNIT, codebook
-from lamina.vectors.levels import Floats
-from lamina.vectors.quantise import encode, unpacked
-from lamina.vectors.rotation import rotation
-from lamina.vectors.scan import (
-    HIGHEST,
+from lamina.vectors.bit_scan import (
     LOW_WEIGHT,
-    QUESTION_BITS,
-    SHARE,
+    MAX_QUERY_LEVEL,
+    MIN_THREAD_ROWS,
+    QUERY_BITS,
     SIGN_WEIGHT,
-    Kernel,
-    ScanQuestion,
+    ScanKernel,
+    ScanQuery,
     Words,
-    counted,
-    estimates,
-    estimates_of,
+    numpy_kernel,
+    scan_cosines,
+    scan_cosines_of,
     to_planes,
-    to_question,
-    words_of,
+    to_scan_query,
+    to_words,
 )
+from lamina.vectors.codebook import UNIT, codebook_for
+from lamina.vectors.levels import Floats
+from lamina.vectors.quantisation import encode, unpack_codes
+from lamina.vectors.rotation import rotation_for
 
 WIDTHS = (1, 7, 64, 100, 256, 300, 384, 768, 1024)
 widths = st.sampled_from(WIDTHS)
@@ -46,75 +46,75 @@ def unit(rows: int, width: int, seed: int, *, spiky: bool = False) -> Floats:
     return np.asarray(thrown / np.linalg.norm(thrown, axis=1, keepdims=True), dtype=np.float32)
 
 
-def asked_levels(question: ScanQuestion) -> NDArray[np.int64]:
+def asked_levels(question: ScanQuery) -> NDArray[np.int64]:
     """The odd numbers a question was rounded to."""
     planes = np.unpackbits(question.planes.view(np.uint8), axis=1).astype(np.int64)
-    levels: NDArray[np.int64] = 2 * (planes * (1 << np.arange(QUESTION_BITS))[:, None]).sum(axis=0) - HIGHEST
+    levels: NDArray[np.int64] = 2 * (planes * (1 << np.arange(QUERY_BITS))[:, None]).sum(axis=0) - MAX_QUERY_LEVEL
     return levels
 
 
-def by_numpy(words: Words, factors: Floats, question: ScanQuestion) -> Floats:
+def by_numpy(words: Words, factors: Floats, question: ScanQuery) -> Floats:
     found = np.empty(len(words), dtype=np.float32)
-    counted(words, factors, question.planes, question.scale, found)
+    numpy_kernel(words, factors, question.planes, question.scale, found)
     return found
 
 
 def test_signs_and_low_bits_add_up_to_the_levels_of_the_codebook() -> None:
     added = [SIGN_WEIGHT * sign + LOW_WEIGHT * low for sign in (-1, 1) for low in (-1, 1)]
-    assert added == codebook(2).whole.tolist()
+    assert added == codebook_for(2).unit_levels.tolist()
 
 
 @settings(deadline=None, max_examples=60)
 @given(widths, st.integers(1, 40), seeds, st.booleans())
 def test_an_estimate_is_an_exact_sum_times_two_numbers(width: int, count: int, seed: int, spiky: bool) -> None:
     coded = encode(unit(count, width, seed, spiky=spiky), 2)
-    question = to_question(unit(1, width, seed + 1, spiky=spiky)[0])
-    whole = codebook(2).whole[unpacked(coded.codes, 2)] @ asked_levels(question)
+    question = to_scan_query(unit(1, width, seed + 1, spiky=spiky)[0])
+    whole = codebook_for(2).unit_levels[unpack_codes(coded.codes, 2)] @ asked_levels(question)
     expected = whole.astype(np.float32) * coded.factor * question.scale
-    assert estimates(words_of(coded), coded.factor, question).tobytes() == expected.tobytes()
+    assert scan_cosines(to_words(coded), coded.factor, question).tobytes() == expected.tobytes()
 
 
 @settings(deadline=None, max_examples=60)
 @given(widths, st.integers(1, 40), seeds)
 def test_what_stands_beside_a_row_and_where_does_not_matter(width: int, count: int, seed: int) -> None:
     words, factors = to_planes(unit(count, width, seed))
-    question = to_question(unit(1, width, seed + 1)[0])
-    whole = estimates(words, factors, question)
+    question = to_scan_query(unit(1, width, seed + 1)[0])
+    whole = scan_cosines(words, factors, question)
     order = np.random.default_rng(seed).permutation(count)
     for chosen in (order, order[: 1 + count // 2], order[:1], order[:0]):
-        assert estimates(words[chosen], factors[chosen], question).tobytes() == whole[chosen].tobytes()
-        assert estimates_of(words, factors, question, chosen).tobytes() == whole[chosen].tobytes()
+        assert scan_cosines(words[chosen], factors[chosen], question).tobytes() == whole[chosen].tobytes()
+        assert scan_cosines_of(words, factors, question, chosen).tobytes() == whole[chosen].tobytes()
 
 
 def test_rows_may_lie_in_a_file_that_is_only_read(tmp_path: Path) -> None:
     words, factors = to_planes(unit(50, 384, 1))
-    question = to_question(unit(1, 384, 2)[0])
+    question = to_scan_query(unit(1, 384, 2)[0])
     np.save(tmp_path / "words.npy", np.concatenate([words, np.zeros_like(words)]))
     mapped = np.load(tmp_path / "words.npy", mmap_mode="r")[:50]
-    expected = estimates(words, factors, question)
-    assert estimates(mapped, factors, question).tobytes() == expected.tobytes()
+    expected = scan_cosines(words, factors, question)
+    assert scan_cosines(mapped, factors, question).tobytes() == expected.tobytes()
     rows = np.array([3, 1, 49], dtype=np.int64)
-    assert estimates_of(mapped, factors, question, rows).tobytes() == expected[rows].tobytes()
+    assert scan_cosines_of(mapped, factors, question, rows).tobytes() == expected[rows].tobytes()
 
 
 def test_many_rows_are_shared_out_and_give_the_same() -> None:
     drawn = np.random.default_rng(3)
-    count = 2 * SHARE + 17
+    count = 2 * MIN_THREAD_ROWS + 17
     words = drawn.integers(0, 2**63, (count, 2), dtype=np.uint64)
     factors = drawn.random(count, dtype=np.float32)
-    question = to_question(unit(1, 64, 4)[0])
-    assert estimates(words, factors, question).tobytes() == by_numpy(words, factors, question).tobytes()
+    question = to_scan_query(unit(1, 64, 4)[0])
+    assert scan_cosines(words, factors, question).tobytes() == by_numpy(words, factors, question).tobytes()
 
 
 def test_callers_at_the_same_time_do_not_disturb_each_other() -> None:
     drawn = np.random.default_rng(5)
-    words = drawn.integers(0, 2**63, (2 * SHARE, 2), dtype=np.uint64)
-    factors = drawn.random(2 * SHARE, dtype=np.float32)
-    questions = [to_question(each) for each in unit(6, 64, 6)]
+    words = drawn.integers(0, 2**63, (2 * MIN_THREAD_ROWS, 2), dtype=np.uint64)
+    factors = drawn.random(2 * MIN_THREAD_ROWS, dtype=np.float32)
+    questions = [to_scan_query(each) for each in unit(6, 64, 6)]
     found: dict[int, bytes] = {}
 
     def ask(n: int) -> None:
-        found[n] = estimates(words, factors, questions[n]).tobytes()
+        found[n] = scan_cosines(words, factors, questions[n]).tobytes()
 
     callers = [threading.Thread(target=ask, args=(n,)) for n in range(len(questions))]
     for caller in callers:
@@ -125,18 +125,18 @@ def test_callers_at_the_same_time_do_not_disturb_each_other() -> None:
 
 
 @cache
-def machine_code() -> Kernel:
+def machine_code() -> ScanKernel:
     pytest.importorskip("numba", reason="numba is an extra")
-    from lamina.vectors.scan_numba import kernel
+    from lamina.vectors.bit_scan_numba import compile_kernel
 
-    return kernel()
+    return compile_kernel()
 
 
 @settings(deadline=None, max_examples=100)
 @given(widths, st.integers(0, 300), seeds)
 def test_machine_code_gives_the_bits_that_numpy_gives(width: int, count: int, seed: int) -> None:
     drawn = np.random.default_rng(seed)
-    question = to_question(unit(1, width, seed)[0])
+    question = to_scan_query(unit(1, width, seed)[0])
     words = drawn.integers(0, 2**64, (count, 2 * question.planes.shape[1]), dtype=np.uint64, endpoint=False)
     factors = drawn.random(count, dtype=np.float32)
     words.flags.writeable = bool(seed % 2)
@@ -151,7 +151,9 @@ def test_estimates_are_right_on_average_and_seldom_far_off(spiky: bool) -> None:
     questions = np.asarray(vectors[:20] + questions, dtype=np.float32)
     questions /= np.linalg.norm(questions, axis=1, keepdims=True)
     words, factors = to_planes(vectors)
-    off = np.stack([estimates(words, factors, to_question(question)) - vectors @ question for question in questions])
+    off = np.stack(
+        [scan_cosines(words, factors, to_scan_query(question)) - vectors @ question for question in questions]
+    )
     assert abs(off.mean()) < 0.001
     assert off.std() < 0.021
     assert abs(off[np.arange(20), np.arange(20)].mean()) < 0.01
@@ -163,32 +165,32 @@ def test_the_nearest_are_among_the_best_estimates() -> None:
     found = 0
     for question in questions:
         nearest = set(np.argsort(-(vectors @ question))[:10].tolist())
-        found += len(nearest & set(np.argsort(-estimates(words, factors, to_question(question)))[:200].tolist()))
+        found += len(nearest & set(np.argsort(-scan_cosines(words, factors, to_scan_query(question)))[:200].tolist()))
     assert found >= 0.99 * 200
 
 
 def test_the_length_of_a_question_is_of_no_account() -> None:
     question = unit(1, 384, 11)[0]
-    one, other = to_question(question), to_question(question * np.float32(8))
+    one, other = to_scan_query(question), to_scan_query(question * np.float32(8))
     assert (one.planes.tobytes(), one.scale) == (other.planes.tobytes(), other.scale)
 
 
 def test_nothing_is_like_nothing() -> None:
     words, factors = to_planes(np.concatenate([np.zeros((1, 384), np.float32), unit(3, 384, 12)]))
-    assert estimates(words, factors, to_question(unit(1, 384, 13)[0]))[0] == 0
-    assert not estimates(words, factors, to_question(np.zeros(384, np.float32))).any()
+    assert scan_cosines(words, factors, to_scan_query(unit(1, 384, 13)[0]))[0] == 0
+    assert not scan_cosines(words, factors, to_scan_query(np.zeros(384, np.float32))).any()
 
 
 def test_no_rows_give_no_estimates() -> None:
     words, factors = to_planes(np.empty((0, 384), np.float32))
     assert words.shape == (0, 12)
-    assert estimates(words, factors, to_question(unit(1, 384, 14)[0])).shape == (0,)
+    assert scan_cosines(words, factors, to_scan_query(unit(1, 384, 14)[0])).shape == (0,)
 
 
 def test_the_same_bits_come_out_everywhere() -> None:
     rows, columns = np.meshgrid(np.arange(64), np.arange(384), indexing="ij")
     vectors = ((rows * 37 + columns * 101 + rows * columns) % 257 - 128).astype(np.float32)
-    found = estimates(*to_planes(vectors), to_question(vectors[5] + vectors[6]))
+    found = scan_cosines(*to_planes(vectors), to_scan_query(vectors[5] + vectors[6]))
     assert hashlib.sha256(found.astype("<f4").tobytes()).hexdigest().startswith("21e21d4c46e4")
 
 
@@ -197,25 +199,25 @@ def test_a_question_that_is_no_number_is_refused(wrong: float) -> None:
     vector = unit(1, 384, 15)[0]
     vector[7] = wrong
     with pytest.raises(ValueError, match="not finite"):
-        to_question(vector)
+        to_scan_query(vector)
 
 
 def test_tables_that_do_not_fit_are_refused_before_machine_code_sees_them() -> None:
     words, factors = to_planes(unit(3, 384, 16))
     with pytest.raises(ValueError, match="different widths"):
-        estimates(words, factors, to_question(unit(1, 64, 17)[0]))
+        scan_cosines(words, factors, to_scan_query(unit(1, 64, 17)[0]))
     with pytest.raises(ValueError, match="one float32 factor"):
-        estimates(words, factors[:2], to_question(unit(1, 384, 18)[0]))
+        scan_cosines(words, factors[:2], to_scan_query(unit(1, 384, 18)[0]))
     with pytest.raises(IndexError):
-        estimates_of(words, factors, to_question(unit(1, 384, 18)[0]), np.array([3]))
+        scan_cosines_of(words, factors, to_scan_query(unit(1, 384, 18)[0]), np.array([3]))
     with pytest.raises(ValueError, match="2 bits"):
-        words_of(encode(unit(3, 384, 19), 4))
+        to_words(encode(unit(3, 384, 19), 4))
 
 
 def test_a_question_keeps_what_rounding_left_of_it() -> None:
     vector = unit(1, 384, 20)[0]
-    question = to_question(vector)
-    turned = rotation(384).turn(vector[None, :])[0].astype(np.float64) * np.sqrt(384)
+    question = to_scan_query(vector)
+    turned = rotation_for(384).apply(vector[None, :])[0].astype(np.float64) * np.sqrt(384)
     kept = float(asked_levels(question) @ turned)
     assert question.scale == pytest.approx(1 / (UNIT * kept), rel=1e-5)
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_levels import unit
 
-from lamina.vectors.levels import Floats, to_asked, to_rows
-from lamina.vectors.scan_table import ScanTable
-from lamina.vectors.table import VectorTable
+from lamina.vectors.bit_scan_table import ScanTable
+from lamina.vectors.levels import Floats, to_level_rows, to_query_vector
+from lamina.vectors.vector_table import VectorTable
 
 WIDTH = 128
 
@@ -19,7 +19,7 @@ def filled(vectors: Floats, sizes: list[int]) -> tuple[ScanTable, VectorTable]:
     scanned, exact, row = ScanTable(WIDTH), VectorTable(WIDTH), 0
     for start in range(0, len(sizes), 7):
         some = np.array(sizes[start : start + 7])
-        rows = to_rows(vectors[row : row + int(some.sum())])
+        rows = to_level_rows(vectors[row : row + int(some.sum())])
         scanned.append(rows, some)
         exact.append(rows, some)
         row += int(some.sum())
@@ -30,11 +30,11 @@ def filled(vectors: Floats, sizes: list[int]) -> tuple[ScanTable, VectorTable]:
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=60), st.integers(0, 1000))
 def test_an_estimate_is_about_the_cosine_of_the_nearest_chunk(sizes: list[int], seed: int) -> None:
     scanned, exact = filled(unit(sum(sizes), WIDTH, seed), sizes)
-    asked = to_asked(unit(1, WIDTH, seed + 1)[0])
+    asked = to_query_vector(unit(1, WIDTH, seed + 1)[0])
     assert len(scanned) == len(exact) == len(sizes)
     assert np.abs(scanned.scan(asked) - exact.scan(asked)).max() < 0.2
     runs = np.arange(-1, len(sizes))[:: 1 + seed % 3]
-    some = scanned.of(asked, runs)
+    some = scanned.scan_runs(asked, runs)
     assert (some[runs >= 0] == scanned.scan(asked)[runs[runs >= 0]]).all()
     assert not some[runs < 0].any()
 
@@ -43,12 +43,12 @@ def test_an_estimate_is_about_the_cosine_of_the_nearest_chunk(sizes: list[int], 
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=40), st.data())
 def test_what_is_kept_of_a_table_answers_as_before(sizes: list[int], data: st.DataObject) -> None:
     scanned, exact = filled(unit(sum(sizes), WIDTH, 3), sizes)
-    asked = to_asked(unit(1, WIDTH, 4)[0])
+    asked = to_query_vector(unit(1, WIDTH, 4)[0])
     before = scanned.scan(asked)
-    assert (ScanTable.of_table(exact).scan(asked) == before).all()
+    assert (ScanTable.from_table(exact).scan(asked) == before).all()
     some = data.draw(st.lists(st.sampled_from(range(len(sizes))), min_size=1, unique=True))
     kept = np.array([each for run in some for each in ((run, -1) if run % 3 else (run,))])
-    numbers = scanned.arrange(kept)
+    numbers = scanned.keep_runs(kept)
     assert ((numbers >= 0) == (kept >= 0)).all()
     assert numbers[kept >= 0].tolist() == list(range(len(some)))
     assert len(scanned) == len(some)
@@ -57,18 +57,18 @@ def test_what_is_kept_of_a_table_answers_as_before(sizes: list[int], data: st.Da
 
 def test_a_table_mapped_from_a_file_takes_in_more() -> None:
     scanned, _ = filled(unit(30, WIDTH, 5), [1] * 30)
-    saved = scanned.saved()
+    saved = scanned.to_arrays()
     roomy = {name: np.concatenate([each, np.zeros_like(each)]) for name, each in saved.items()}
-    again = ScanTable.of_saved(roomy, {name: len(each) for name, each in saved.items()}, WIDTH)
-    more = to_rows(unit(50, WIDTH, 6))
+    again = ScanTable.from_arrays(roomy, {name: len(each) for name, each in saved.items()}, WIDTH)
+    more = to_level_rows(unit(50, WIDTH, 6))
     for table in (scanned, again):
         table.append(more, np.full(25, 2))
-    asked = to_asked(unit(1, WIDTH, 7)[0])
+    asked = to_query_vector(unit(1, WIDTH, 7)[0])
     assert len(again) == 55
     assert (again.scan(asked) == scanned.scan(asked)).all()
 
 
 def test_an_empty_table_finds_nothing() -> None:
-    asked = to_asked(unit(1, WIDTH, 7)[0])
+    asked = to_query_vector(unit(1, WIDTH, 7)[0])
     assert ScanTable(WIDTH).scan(asked).shape == (0,)
-    assert ScanTable(WIDTH).of(asked, np.array([-1])).tolist() == [0]
+    assert ScanTable(WIDTH).scan_runs(asked, np.array([-1])).tolist() == [0]

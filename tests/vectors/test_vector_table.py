@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from test_levels import unit
 
-from lamina.vectors.levels import Floats, cosines, to_asked, to_rows
-from lamina.vectors.table import BLOCK, VectorTable
+from lamina.vectors.levels import Floats, cosines, to_level_rows, to_query_vector
+from lamina.vectors.vector_table import BLOCK, VectorTable
 
 WIDTH = 12
 
@@ -21,14 +21,14 @@ def made(vectors: Floats, sizes: list[int], parts: list[int]) -> VectorTable:
     for part in parts:
         some = np.array(sizes[run : run + part], dtype=np.int64)
         end = row + int(some.sum())
-        table.append(to_rows(vectors[row:end]), some)
+        table.append(to_level_rows(vectors[row:end]), some)
         run, row = run + part, end
     return table
 
 
 def by_hand(vectors: Floats, sizes: list[int], question: Floats) -> Floats:
-    rows, ends = to_rows(vectors), np.cumsum(sizes)
-    near = cosines(rows, to_asked(question))
+    rows, ends = to_level_rows(vectors), np.cumsum(sizes)
+    near = cosines(rows, to_query_vector(question))
     return np.array([near[end - size : end].max() for size, end in zip(sizes, ends, strict=True)], dtype=np.float32)
 
 
@@ -41,19 +41,19 @@ def test_runs_added_in_parts_are_searched_like_runs_added_at_once(sizes: list[in
     parts = [end - start for start, end in pairwise(cuts)]
     whole, grown = made(vectors, sizes, [len(sizes)]), made(vectors, sizes, parts)
     expected = by_hand(vectors, sizes, question)
-    asked = to_asked(question)
+    asked = to_query_vector(question)
     assert len(whole) == len(grown) == len(sizes)
     assert whole.scan(asked).tobytes() == grown.scan(asked).tobytes() == expected.tobytes()
     runs = np.array(data.draw(st.lists(st.integers(-1, len(sizes) - 1), max_size=30)), dtype=np.int64)
     some = np.where(runs >= 0, expected[runs], np.float32(0))
-    assert grown.of(asked, runs).tobytes() == some.astype(np.float32).tobytes()
+    assert grown.scan_runs(asked, runs).tobytes() == some.astype(np.float32).tobytes()
 
 
 def test_the_nearest_chunk_of_a_run_counts() -> None:
     (question,) = unit(1, WIDTH, 1)
     vectors = np.stack([-question, question, -question, -question])
     table = made(vectors, [3, 1], [2])
-    near, far = table.scan(to_asked(question))
+    near, far = table.scan(to_query_vector(question))
     assert near > 0.99
     assert far < -0.99
 
@@ -62,26 +62,26 @@ def test_the_nearest_chunk_of_a_run_counts() -> None:
 def test_runs_across_blocks_are_searched_like_any(count: int) -> None:
     sizes = [3] * (count // 3) + [1] * (count % 3)
     vectors, (question,) = unit(count, WIDTH, 2), unit(1, WIDTH, 3)
-    table, asked = made(vectors, sizes, [len(sizes)]), to_asked(question)
+    table, asked = made(vectors, sizes, [len(sizes)]), to_query_vector(question)
     assert table.scan(asked).tobytes() == by_hand(vectors, sizes, question).tobytes()
     everything: NDArray[np.int64] = np.arange(len(sizes))
-    assert table.of(asked, everything).tobytes() == table.scan(asked).tobytes()
+    assert table.scan_runs(asked, everything).tobytes() == table.scan(asked).tobytes()
 
 
 def test_an_empty_table_finds_nothing() -> None:
-    table, asked = VectorTable(WIDTH), to_asked(unit(1, WIDTH, 4)[0])
-    nothing = to_rows(np.empty((0, WIDTH), dtype=np.float32))
+    table, asked = VectorTable(WIDTH), to_query_vector(unit(1, WIDTH, 4)[0])
+    nothing = to_level_rows(np.empty((0, WIDTH), dtype=np.float32))
     assert table.scan(asked).shape == (0,)
-    assert table.of(asked, np.array([-1, -1])).tolist() == [0.0, 0.0]
+    assert table.scan_runs(asked, np.array([-1, -1])).tolist() == [0.0, 0.0]
     table.append(nothing, np.empty(0, dtype=np.int64))
     assert (len(table), table.scan(asked).shape) == (0, (0,))
 
 
 def test_what_was_found_stays_the_same_while_the_table_grows_one_by_one() -> None:
     vectors, (question,) = unit(200, WIDTH, 5), unit(1, WIDTH, 6)
-    table, asked, before = VectorTable(WIDTH), to_asked(question), np.empty(0, dtype=np.float32)
+    table, asked, before = VectorTable(WIDTH), to_query_vector(question), np.empty(0, dtype=np.float32)
     for row in vectors:
-        table.append(to_rows(row[None, :]), np.array([1]))
+        table.append(to_level_rows(row[None, :]), np.array([1]))
         found = table.scan(asked)
         assert found[:-1].tobytes() == before.tobytes()
         before = found

@@ -11,7 +11,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, sync_playwright
 
-from lamina.http.session import COOKIE
+from lamina.http.browser_session import SESSION_COOKIE
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 DESKTOP, PHONE = (1280, 800), (390, 844)
@@ -34,7 +34,9 @@ class Watched:
     def hold(self, session: str | None) -> None:
         """Be signed in, as after showing a token."""
         assert session is not None
-        self.page.context.add_cookies([{"name": COOKIE, "value": session, "url": self.address, "sameSite": "Strict"}])
+        self.page.context.add_cookies(
+            [{"name": SESSION_COOKIE, "value": session, "url": self.address, "sameSite": "Strict"}]
+        )
 
 
 @contextmanager

@@ -14,10 +14,10 @@ from web_server import Site, site
 from workshop import Workshop
 
 from lamina import FixedClock, Memory
-from lamina.atom.page import BEGIN, END
-from lamina.web.inbox import PAGE
-from lamina.web.paper import gist
-from lamina.web.prose import prose
+from lamina.atom.generated_section import SECTION_BEGIN, SECTION_END
+from lamina.web.inbox_page import PAGE_SIZE
+from lamina.web.safe_markdown import render_markdown
+from lamina.web.template_environment import summarise_atom
 
 NOW = datetime(2026, 11, 14, 9, 0, tzinfo=UTC)
 
@@ -57,28 +57,28 @@ def test_a_long_inbox_and_a_long_journal_are_turned_page_by_page(empty: tuple[Me
     page = told.page
     kept = [
         memory.remember(f"Rumour number {n} of the harbour.", origin="web", source_id="crier", subject=f"rumour {n}")
-        for n in range(PAGE + 5)
+        for n in range(PAGE_SIZE + 5)
     ]
     told.open("/inbox")
-    expect(page.locator("[data-item]")).to_have_count(PAGE)
+    expect(page.locator("[data-item]")).to_have_count(PAGE_SIZE)
     page.keyboard.press("c")
     expect(page.locator(".decided")).to_have_count(1)
     page.get_by_role("link", name="Next").click()
     expect(page.locator("[data-item]").first).to_contain_text(
-        f"Rumour number {PAGE} of"
+        f"Rumour number {PAGE_SIZE} of"
     )  # the first that was not shown
     memory.undo()
     page.reload()
-    told.open(f"/inbox?offset={PAGE}")
+    told.open(f"/inbox?offset={PAGE_SIZE}")
     expect(page.locator("[data-item]")).to_have_count(5)
-    expect(page.locator(".paging")).to_contain_text(f"{PAGE + 1} to {PAGE + 5} of {PAGE + 5}")
+    expect(page.locator(".paging")).to_contain_text(f"{PAGE_SIZE + 1} to {PAGE_SIZE + 5} of {PAGE_SIZE + 5}")
     page.locator("#all").check()
     page.get_by_role("button", name="Reject selected").click()
     expect(page.locator("#waiting > .said")).to_contain_text("Rejected 5")
-    expect(page.locator("[data-item]")).to_have_count(PAGE)
+    expect(page.locator("[data-item]")).to_have_count(PAGE_SIZE)
     told.open("/timeline")
     shown = page.locator(".event")
-    expect(shown).to_have_count(PAGE)
+    expect(shown).to_have_count(PAGE_SIZE)
     page.get_by_role("link", name="Show earlier").click()
     expect(shown).to_have_count(12)
     expect(shown.last).to_contain_text("Rumour number 0 of")
@@ -146,10 +146,10 @@ def test_atoms_are_named_by_their_words_and_not_by_their_ids(desk_page: Watched,
 
 
 def test_marks_on_pages_that_lamina_keeps_are_not_shown(made: Workshop) -> None:
-    words = f"{BEGIN}\n# Heron\n\n- built in May\n{END}\n\nMy own line.\n"
+    words = f"{SECTION_BEGIN}\n# Heron\n\n- built in May\n{SECTION_END}\n\nMy own line.\n"
     card = made.memory.remember(words, kind="synthesis", subject="heron").atom
-    assert gist(card) == "Heron"
-    shown = str(prose(words))
+    assert summarise_atom(card) == "Heron"
+    shown = str(render_markdown(words))
     assert "lamina:" not in shown and "<h1>Heron</h1>" in shown and "My own line." in shown
 
 

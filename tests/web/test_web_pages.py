@@ -16,13 +16,13 @@ from web_server import Site
 from workshop import Workshop
 
 import lamina.web
-from lamina.access import Budgets, House, Right, Tokens
+from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
 from lamina.atom.trust import Origin
-from lamina.http.problem import Problem
-from lamina.http.session import COOKIE, word_of
-from lamina.server import serving
+from lamina.http.browser_session import SESSION_COOKIE, csrf_token_for
+from lamina.http.problem import ProblemDetails
+from lamina.server import run_server
+from lamina.web.error_page import render_problem_page
 from lamina.web.pages import PAGES
-from lamina.web.trouble import problem_page
 from terminal import Cli
 
 FRAGMENT = "/timeline/fresh"
@@ -44,7 +44,7 @@ def ask(
     door = http.client.HTTPConnection(place.hostname or "", place.port, timeout=20)
     sent = {"Accept": "text/html", **{name.replace("_", "-"): value for name, value in headers.items()}}
     if session:
-        sent["Cookie"] = f"{COOKIE}={session}"
+        sent["Cookie"] = f"{SESSION_COOKIE}={session}"
     body = None
     if form is not None:
         body = urlencode(form)
@@ -64,7 +64,7 @@ def session(pages: Site) -> str:
     return held
 
 
-def _path(page: lamina.web.Page, made: Workshop) -> str:
+def _path(page: lamina.web.PageRoute, made: Workshop) -> str:
     return page.path.replace("{id}", made.oven)
 
 
@@ -83,7 +83,7 @@ def test_whoever_may_only_read_changes_nothing(pages: Site, made: Workshop) -> N
     before = made.memory.journal(limit=1)
     for page in PAGES:
         if page.right is Right.WRITE:
-            got = ask(pages, _path(page, made), held, {"csrf": word_of(held), "verb": "forget", "reason": "x"})
+            got = ask(pages, _path(page, made), held, {"csrf": csrf_token_for(held), "verb": "forget", "reason": "x"})
             assert got.status == 403, page.path
     assert made.memory.journal(limit=1) == before
 
@@ -175,24 +175,24 @@ def test_an_address_that_leads_nowhere_is_a_page_for_people_and_a_document_for_p
 
 def test_what_the_gate_refuses_a_person_is_told_on_a_page(pages: Site, made: Workshop) -> None:
     held = pages.session(pages.reader)
-    got = ask(pages, f"/atom/{made.oven}/do", held, {"csrf": word_of(str(held)), "verb": "pin"})
+    got = ask(pages, f"/atom/{made.oven}/do", held, {"csrf": csrf_token_for(str(held)), "verb": "pin"})
     assert (got.status, got.headers["cache-control"]) == (403, "no-store")
     assert "Not allowed" in got.text and "reader may read" in got.text
-    part = ask(pages, f"/atom/{made.oven}/do", held, {"csrf": word_of(str(held))}, HX_Request="true")
+    part = ask(pages, f"/atom/{made.oven}/do", held, {"csrf": csrf_token_for(str(held))}, HX_Request="true")
     assert part.headers["content-type"] == "application/problem+json"
 
 
 def test_who_asks_too_much_and_what_failed_are_told_on_pages(made: Workshop) -> None:
-    house = House(made.memory, Tokens(made.memory.state, made.memory.now), Budgets(2, 2))
+    house = ServedMemory(made.memory, AccessTokenStore(made.memory.state, made.memory.now), RateLimiter(2, 2))
     _, token = house.tokens.create("hasty", made.memory.scope, Right.READ, Origin.HUMAN)
     held = house.tokens.open_session(token)
-    with serving(house, port=0) as (_, address):
+    with run_server(house, port=0) as (_, address):
         hasty = Site(address.rstrip("/"), house, token, token, token)
         answers = [ask(hasty, "/browse", held) for _ in range(4)]
     assert answers[0].status == 200
     assert answers[-1].status == 429 and int(answers[-1].headers["retry-after"]) >= 1
     assert "Too many requests" in answers[-1].text and "try again in" in answers[-1].text
-    failed = problem_page(Problem(500, "Failed", "see the log"), {"path": "/"}).decode()
+    failed = render_problem_page(ProblemDetails(500, "Failed", "see the log"), {"path": "/"}).decode()
     assert "Internal error" in failed and "see the log" in failed
 
 
@@ -208,7 +208,7 @@ def test_an_agent_decides_nothing_in_the_inbox(pages: Site, made: Workshop) -> N
     for path in ("/inbox/decide", "/inbox/source", "/inbox/undo"):
         for many in ("", "yes"):
             form = {
-                "csrf": word_of(held),
+                "csrf": csrf_token_for(held),
                 "verb": "confirm",
                 "id": made.waiting[0],
                 "source": "newsletter",

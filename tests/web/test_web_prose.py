@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from payloads import CORPUS_WORDS
 
-from lamina.web.prose import prose, seen
+from lamina.web.safe_markdown import render_markdown, reveal_hidden
 
 TAG = re.compile(r"<(/?)([a-z0-9]+)((?:\s[^>]*)?)>")
 SHOWN = {
@@ -57,39 +57,43 @@ def _only_shows(html: str) -> None:
 
 @given(st.text())
 def test_whatever_is_written_only_shows(text: str) -> None:
-    _only_shows(str(prose(text)))
+    _only_shows(str(render_markdown(text)))
 
 
 @given(st.lists(st.sampled_from(CORPUS_WORDS), min_size=1, max_size=6), st.sampled_from(["", " ", "\n", "\n\n", "`"]))
 def test_hostile_words_beside_each_other_only_show(words: list[str], between: str) -> None:
-    _only_shows(str(prose(between.join(words))))
+    _only_shows(str(render_markdown(between.join(words))))
 
 
 def test_markdown_is_shown_as_it_is_meant() -> None:
-    html = str(prose("# Bread\n\n- **rye**, *slow*\n- `225`\n\n> said so\n\n[the mill](https://mill.example)"))
+    html = str(
+        render_markdown("# Bread\n\n- **rye**, *slow*\n- `225`\n\n> said so\n\n[the mill](https://mill.example)")
+    )
     for part in ("<h1>Bread</h1>", "<strong>rye</strong>", "<em>slow</em>", "<code>225</code>", "<blockquote>"):
         assert part in html
     assert '<a href="https://mill.example" rel="noopener noreferrer nofollow">the mill</a>' in html
 
 
 def test_a_picture_is_told_and_not_fetched() -> None:
-    html = str(prose("![the oven](https://evil.example/pixel.png)"))
+    html = str(render_markdown("![the oven](https://evil.example/pixel.png)"))
     assert "<img" not in html
     assert "the oven (https://evil.example/pixel.png)" in html
 
 
 def test_links_to_atoms_lead_to_their_pages() -> None:
-    html = str(prose("see [[preference-01arz3ndektsv4rrffq69g5fav]] and [[talk-01arz3ndektsv4rrffq69g5fav#^p7]]"))
+    html = str(
+        render_markdown("see [[preference-01arz3ndektsv4rrffq69g5fav]] and [[talk-01arz3ndektsv4rrffq69g5fav#^p7]]")
+    )
     assert 'href="/atom/01arz3ndektsv4rrffq69g5fav"' in html
     assert 'href="/atom/01arz3ndektsv4rrffq69g5fav?passage=7#p7"' in html
-    assert str(prose("[[a note of mine]]")) == "<p>[[a note of mine]]</p>\n"
+    assert str(render_markdown("[[a note of mine]]")) == "<p>[[a note of mine]]</p>\n"
 
 
 @pytest.mark.parametrize("char", ["\u200b", "\u202e", "\U000e0041", "\u2066", "\ufeff"])
 def test_what_cannot_be_seen_is_written_out(char: str) -> None:
-    assert f"U+{ord(char):04X}" in seen(f"a{char}b")
-    assert char not in str(prose(f"a{char}b"))
+    assert f"U+{ord(char):04X}" in reveal_hidden(f"a{char}b")
+    assert char not in str(render_markdown(f"a{char}b"))
 
 
 def test_characters_that_command_are_replaced() -> None:
-    assert seen("a\x1b[31mb\x00c\x85") == "a\ufffd[31mb\ufffdc\ufffd"
+    assert reveal_hidden("a\x1b[31mb\x00c\x85") == "a\ufffd[31mb\ufffdc\ufffd"

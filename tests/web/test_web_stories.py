@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from web_server import Site
 from workshop import Workshop
 
-from lamina.web.fading import faded
+from lamina.web.retention_chart import build_retention_chart
 
 
 def test_the_token_is_shown_once_and_a_session_is_held_instead(browser: Browser, pages: Site) -> None:
@@ -29,7 +29,7 @@ def test_the_token_is_shown_once_and_a_session_is_held_instead(browser: Browser,
         told.page.get_by_role("button", name="Sign out").click()
         told.page.wait_for_url("**/login")
         assert told.page.context.cookies() == []
-        assert pages.house.tokens.caller(cookie["value"]) is None
+        assert pages.house.tokens.authenticate(cookie["value"]) is None
 
 
 def test_recall_tells_what_answers_and_its_figures_add_up(desk_page: Watched) -> None:
@@ -300,7 +300,7 @@ def test_health_draws_the_curves_and_lists_broken_files(desk_page: Watched, made
         desk_page.open("/health")
         page.locator("#fading-chart[data-drawn] canvas").wait_for()
         dots = "document.getElementById('fading-chart').chart.data.at(-1).filter((each) => each !== null).length"
-        assert page.evaluate(dots) == len(faded(made.memory).places) > 0
+        assert page.evaluate(dots) == len(build_retention_chart(made.memory).places) > 0
         expect(page.locator("section", has_text="Files").last).to_contain_text("broken.md")
     finally:
         broken.unlink()

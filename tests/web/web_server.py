@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from lamina.access import Budgets, House, Right, Tokens
+from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
 from lamina.atom.trust import Origin
 from lamina.memory import Memory
-from lamina.server import serving
+from lamina.server import run_server
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Site:
     """Where the pages are, and the tokens that open them."""
 
     address: str
-    house: House
+    house: ServedMemory
     token: str
     reader: str
     agent: str
@@ -30,9 +30,9 @@ class Site:
 @contextmanager
 def site(memory: Memory) -> Iterator[Site]:
     """The pages of a memory, as long as this lasts."""
-    house = House(memory, Tokens(memory.state, memory.now), Budgets(100_000, 100_000))
+    house = ServedMemory(memory, AccessTokenStore(memory.state, memory.now), RateLimiter(100_000, 100_000))
     _, token = house.tokens.create("owner", memory.scope, Right.ADMIN, Origin.HUMAN)
     _, reader = house.tokens.create("reader", memory.scope, Right.READ, Origin.HUMAN)
     _, agent = house.tokens.create("agent", memory.scope, Right.WRITE, Origin.AGENT)
-    with serving(house, port=0) as (_, address):
+    with run_server(house, port=0) as (_, address):
         yield Site(address.rstrip("/"), house, token, reader, agent)

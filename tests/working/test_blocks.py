@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import lamina
 from lamina import Atom, Block, InvalidInput, Memory, Origin, Refused, Status
-from lamina.recall.pack import by_characters, least, pack
+from lamina.recall.context_packing import estimate_tokens, minimum_budget, pack_context
 from lamina.working.block_entries import (
     ENTRIES_AFTER_FOLD,
     FOLDED_ROLE,
@@ -322,7 +322,7 @@ def test_a_small_budget_keeps_the_youngest_notes_and_most_of_the_room_for_hits(m
     assert sum(map(len, lines)) <= 800 / 4
 
 
-COUNTERS = (len, by_characters, lambda text: len(text) // 10)
+COUNTERS = (len, estimate_tokens, lambda text: len(text) // 10)
 
 
 @given(
@@ -333,8 +333,8 @@ COUNTERS = (len, by_characters, lambda text: len(text) // 10)
 def test_blocks_keep_to_every_budget(
     beside: list[tuple[str, list[str]]], extra: int, count: Callable[[str], int]
 ) -> None:
-    budget = least(count) + extra
-    packed = pack([], budget, beside=beside, count=count)
+    budget = minimum_budget(count) + extra
+    packed = pack_context([], budget, workstreams=beside, count=count)
     assert count(packed) <= budget
     assert packed.endswith("\nnothing known\n</memories>")
 

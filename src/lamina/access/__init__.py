@@ -1,8 +1,8 @@
 """Authentication and authorisation for every network surface: access tokens, callers, rights and rate limits."""
 
-from lamina.access.budget import Budgets
 from lamina.access.caller import Caller, Right
-from lamina.access.house import House
-from lamina.access.tokens import Token, Tokens
+from lamina.access.rate_limit import RateLimiter
+from lamina.access.served_memory import ServedMemory
+from lamina.access.tokens import AccessToken, AccessTokenStore
 
-__all__ = ["Budgets", "Caller", "House", "Right", "Token", "Tokens"]
+__all__ = ["AccessToken", "AccessTokenStore", "Caller", "RateLimiter", "Right", "ServedMemory"]

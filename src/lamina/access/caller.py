@@ -38,7 +38,7 @@ class Caller:
         """Return whether the caller has this right."""
         return self.right.covers(right)
 
-    def must(self, right: Right) -> None:
+    def require(self, right: Right) -> None:
         """Raise Refused, with the command that makes a suitable token, if the caller lacks this right."""
         if not self.may(right):
             raise Refused(

@@ -3,10 +3,10 @@
 from lamina.atom.atom import Atom, Evidence, Signals, Validity
 from lamina.atom.claim import Claim, claim_of
 from lamina.atom.identity import AtomId, IdSource, is_atom_id
-from lamina.atom.kinds import KINDS, Durability, Kind, Layer, MemoryType, traits
+from lamina.atom.kinds import KINDS, Durability, Kind, Layer, MemoryType, kind_traits
 from lamina.atom.passage import Passage, passages_of
 from lamina.atom.relation import Relation, RelationName
-from lamina.atom.scope import Scope, parse_scope, visible_from
+from lamina.atom.scope import Scope, parse_scope, readable_scopes
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin, trust_of
 
@@ -31,9 +31,9 @@ __all__ = [
     "Validity",
     "claim_of",
     "is_atom_id",
+    "kind_traits",
     "parse_scope",
     "passages_of",
-    "traits",
+    "readable_scopes",
     "trust_of",
-    "visible_from",
 ]

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
 
+from lamina.atom.generated_section import extract_user_text
 from lamina.atom.identity import AtomId
-from lamina.atom.kinds import Durability, Layer, MemoryType, traits
+from lamina.atom.kinds import Durability, Layer, MemoryType, kind_traits
 from lamina.atom.memory_kind import MemoryKind, memory_kind_of
-from lamina.atom.page import own_words
 from lamina.atom.relation import Relation
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
@@ -50,17 +50,17 @@ class Validity:
         return (
             not self.is_empty
             and not other.is_empty
-            and _before(self.start, other.end)
-            and _before(other.start, self.end)
+            and _is_before(self.start, other.end)
+            and _is_before(other.start, self.end)
         )
 
     @property
     def is_empty(self) -> bool:
         """Return whether no moment is in the interval."""
-        return not _before(self.start, self.end)
+        return not _is_before(self.start, self.end)
 
 
-def _before(start: datetime | None, end: datetime | None) -> bool:
+def _is_before(start: datetime | None, end: datetime | None) -> bool:
     return start is None or end is None or start < end
 
 
@@ -142,7 +142,7 @@ class Atom:
     @property
     def is_episode(self) -> bool:
         """Return whether it is an episode. Episodes are append-only: never superseded, merged or rewritten."""
-        return traits(self.kind).episode
+        return kind_traits(self.kind).is_episode
 
     @property
     def memory_kind(self) -> MemoryKind:
@@ -159,7 +159,9 @@ class Atom:
         """Return whether recall searches it: not an atom that only lists others, and not a note of a run."""
         if self.layer is Layer.WORKING and self.run_id:
             return False
-        return not traits(self.kind).lists and (self.kind != "entity" or bool(own_words(self.content)))
+        return not kind_traits(self.kind).is_listing and (
+            self.kind != "entity" or bool(extract_user_text(self.content))
+        )
 
     def with_(self, **changes: Any) -> Atom:
         """Return the atom with some fields changed."""
@@ -175,7 +177,7 @@ FIXED_FIELDS = frozenset({"id", "scope", "recorded_at", "origin", "principal"})
 
 def kind_defaults(kind: str, confidence: float = 1.0, origin: Origin = Origin.HUMAN) -> dict[str, Any]:
     """Return the initial fields of a kind; the layer is the kind's own only if the speaker stated it, else episodic."""
-    kind_of_atom = traits(kind)
+    kind_of_atom = kind_traits(kind)
     is_stated = confidence >= 0.70 and origin in (Origin.HUMAN, Origin.AGENT)
     return {
         "layer": kind_of_atom.layer if is_stated else Layer.EPISODIC,

@@ -7,12 +7,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from lamina.atom.atom import Atom
-from lamina.text.normal import normal_form, one_line, value_form
+from lamina.text.normal_form import normal_form, one_line, value_form
 
 SELF_CLAIMING_KINDS = frozenset({"preference", "habit"})
 """Kinds that claim `subject::kind` if the statement has no attribute."""
 
-MULTI_VALUED = frozenset(
+MULTI_VALUED_ATTRIBUTES = frozenset(
     {
         "alias",
         "allergies",
@@ -50,7 +50,7 @@ MULTI_VALUED = frozenset(
 )
 """Attributes that may have several values at a time."""
 
-SYNONYMS: Mapping[str, tuple[str, ...]] = {
+ATTRIBUTE_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "city": ("home", "home city", "lives in", "city of residence", "place of residence"),
     "employer": ("works at", "works for", "employed by"),
     "job": ("occupation", "profession", "job title"),
@@ -60,10 +60,12 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
 }
 """Other names of attributes, in normal form. Not a home town, which a person may have left; not a mobile, because it
 may not be the person's only phone."""
-_ATTRIBUTES = {name: attribute for attribute, names in SYNONYMS.items() for name in names}
-_ROOFS = frozenset({"street", "road", "avenue", "lane", "square", "house", "flat", "apartment", "floor", "campus"})
+_CANONICAL_ATTRIBUTES = {name: attribute for attribute, names in ATTRIBUTE_SYNONYMS.items() for name in names}
+_BUILDING_WORDS = frozenset(
+    {"street", "road", "avenue", "lane", "square", "house", "flat", "apartment", "floor", "campus"}
+)
 
-SEVERAL = "several"
+MULTI_VALUED_KEY = "several"
 """The metadata key of a statement that may be active beside others of its claim, as declared by it or its attribute."""
 
 
@@ -73,53 +75,58 @@ class Claim:
 
     subject: str
     attribute: str
-    several: bool = field(default=False, compare=False)
-    called: str = field(default="", compare=False)
+    is_multi_valued: bool = field(default=False, compare=False)
+    given_attribute: str = field(default="", compare=False)
 
     @property
-    def single_valued(self) -> bool:
+    def is_single_valued(self) -> bool:
         """Return whether the claim has at most one value at a time."""
-        return not self.several and self.attribute not in MULTI_VALUED
+        return not self.is_multi_valued and self.attribute not in MULTI_VALUED_ATTRIBUTES
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def stored_names(self) -> tuple[str, ...]:
         """Return every name under which a store may have the claim."""
-        return tuple(f"{self.subject}::{name}" for name in (self.attribute, *SYNONYMS.get(self.attribute, ())))
+        return tuple(
+            f"{self.subject}::{name}" for name in (self.attribute, *ATTRIBUTE_SYNONYMS.get(self.attribute, ()))
+        )
 
     def __str__(self) -> str:
-        return f"{self.subject}::{self.called or self.attribute}"
+        return f"{self.subject}::{self.given_attribute or self.attribute}"
 
 
 def claim_of(atom: Atom) -> Claim | None:
     """Return the claim that an atom fills, or None. An episode fills none: what happened is never superseded."""
     if atom.is_episode:
         return None
-    several = atom.metadata.get(SEVERAL) == "true"
+    several = atom.metadata.get(MULTI_VALUED_KEY) == "true"
     profile_key = atom.metadata.get("profile_key")
     if profile_key and not atom.attribute:
-        return _claim(atom.subject or "profile", profile_key, several)
+        return _make_claim(atom.subject or "profile", profile_key, several)
     if atom.attribute:
-        return _claim(atom.subject, atom.attribute, several)
+        return _make_claim(atom.subject, atom.attribute, several)
     if atom.kind in SELF_CLAIMING_KINDS:
-        return _claim(atom.subject, atom.kind, several)
+        return _make_claim(atom.subject, atom.kind, several)
     return None
 
 
-def beside_others(atom: Atom, attributes: Collection[str]) -> Atom:
+def mark_multi_valued(atom: Atom, attributes: Collection[str]) -> Atom:
     """Return the statement marked as one of several values if its attribute is in the given collection."""
-    if _known_as(normal_form(atom.attribute or "")) not in map(_known_as, attributes) or SEVERAL in atom.metadata:
+    if (
+        _canonical_attribute(normal_form(atom.attribute or "")) not in map(_canonical_attribute, attributes)
+        or MULTI_VALUED_KEY in atom.metadata
+    ):
         return atom
-    return atom.with_(metadata={**atom.metadata, SEVERAL: "true"})
+    return atom.with_(metadata={**atom.metadata, MULTI_VALUED_KEY: "true"})
 
 
-def value_of(atom: Atom) -> str:
+def comparable_value(atom: Atom) -> str:
     """Return the atom's value in a form for comparison; its text if it has no value."""
     if atom.value:
         return value_form(atom.value)
     return normal_form(atom.content) or one_line(atom.content)
 
 
-def may_replace(one: Atom, other: Atom) -> bool:
+def can_replace(one: Atom, other: Atom) -> bool:
     """Return whether one statement of a claim may supersede the other.
 
     If they name the attribute differently, both values must be proper names or neither: a person who lives in a flat
@@ -127,22 +134,22 @@ def may_replace(one: Atom, other: Atom) -> bool:
     """
     if one.attribute == other.attribute or str(claim_of(one)) == str(claim_of(other)):
         return True
-    return _is_name(one.value or "") == _is_name(other.value or "")
+    return _is_proper_name(one.value or "") == _is_proper_name(other.value or "")
 
 
-def _is_name(value: str) -> bool:
+def _is_proper_name(value: str) -> bool:
     words = value.split()
-    return any(word[:1].isupper() for word in words) and not any(word.lower() in _ROOFS for word in words)
+    return any(word[:1].isupper() for word in words) and not any(word.lower() in _BUILDING_WORDS for word in words)
 
 
-def _known_as(attribute: str) -> str:
-    return _ATTRIBUTES.get(attribute, attribute)
+def _canonical_attribute(attribute: str) -> str:
+    return _CANONICAL_ATTRIBUTES.get(attribute, attribute)
 
 
-def _claim(subject: str, attribute: str, several: bool) -> Claim | None:
+def _make_claim(subject: str, attribute: str, is_multi_valued: bool) -> Claim | None:
     subject_form, attribute_form = normal_form(subject), normal_form(attribute)
     return (
-        Claim(subject_form, _known_as(attribute_form), several, called=attribute_form)
+        Claim(subject_form, _canonical_attribute(attribute_form), is_multi_valued, given_attribute=attribute_form)
         if subject_form and attribute_form
         else None
     )

@@ -40,15 +40,15 @@ class Kind:
 
     memory_type: MemoryType
     layer: Layer
-    episode: bool
+    is_episode: bool
     durability: Durability
     half_life_days: float
-    protected: bool
+    is_protected: bool
     importance_boost: float
-    lists: bool = False
+    is_listing: bool = False
 
 
-def _kind(
+def _make_kind(
     memory_type: str,
     layer: str,
     memory_kind: str,
@@ -56,8 +56,8 @@ def _kind(
     half_life_days: float = 730,
     boost: float = 0.0,
     *,
-    protected: bool = False,
-    lists: bool = False,
+    is_protected: bool = False,
+    is_listing: bool = False,
 ) -> Kind:
     return Kind(
         MemoryType(memory_type),
@@ -65,47 +65,49 @@ def _kind(
         memory_kind == "episode",
         Durability(durability),
         half_life_days,
-        protected,
+        is_protected,
         boost,
-        lists,
+        is_listing,
     )
 
 
 KINDS: dict[str, Kind] = {
-    "fact": _kind("fact", "semantic", "note"),
-    "preference": _kind("fact", "profile", "note", half_life_days=365, boost=0.10, protected=True),
-    "goal": _kind("fact", "semantic", "note", half_life_days=180, boost=0.05),
-    "decision": _kind("procedure", "procedural", "note", "core", half_life_days=180, boost=0.08, protected=True),
-    "event": _kind("narrative", "episodic", "episode", half_life_days=60),
-    "question": _kind("narrative", "episodic", "episode", "ephemeral", half_life_days=60),
-    "insight": _kind("fact", "semantic", "note", half_life_days=365),
-    "synthesis": _kind("fact", "semantic", "note"),
-    "correction": _kind("fact", "semantic", "note", "core", boost=0.15, protected=True),
-    "entity": _kind("fact", "semantic", "note", boost=0.02),
-    "relationship": _kind("fact", "semantic", "note", boost=0.05),
-    "principle": _kind("procedure", "procedural", "note", "core", boost=0.12, protected=True),
-    "commitment": _kind("fact", "semantic", "note", half_life_days=180, boost=0.10, protected=True),
-    "moment": _kind("narrative", "episodic", "episode", half_life_days=60, boost=0.03),
-    "skill": _kind("procedure", "procedural", "note", half_life_days=365, boost=0.05),
-    "procedure": _kind("procedure", "procedural", "note", "core", boost=0.10),
-    "rule": _kind("procedure", "procedural", "note", "core", boost=0.11, protected=True),
-    "constraint": _kind("procedure", "procedural", "note", "core", boost=0.11, protected=True),
-    "habit": _kind("fact", "profile", "note", half_life_days=365, boost=0.05),
-    "interest": _kind("fact", "profile", "note", half_life_days=365),
-    "user_request": _kind("narrative", "episodic", "episode", "ephemeral", half_life_days=60),
-    "interaction": _kind("narrative", "episodic", "episode", "ephemeral", half_life_days=60),
-    "summary": _kind("narrative", "semantic", "note", half_life_days=365),
-    "count": _kind("fact", "semantic", "note", boost=0.03),
-    "recommendation": _kind("narrative", "episodic", "episode", half_life_days=90),
-    "reminder": _kind("fact", "episodic", "note", "ephemeral", half_life_days=3, boost=0.03),
-    "belief": _kind("fact", "semantic", "note", half_life_days=365),
-    "narrative": _kind("narrative", "episodic", "episode", half_life_days=365),
-    "box": _kind("narrative", "episodic", "note", half_life_days=365, lists=True),
-    "block": _kind("narrative", "episodic", "note", half_life_days=365, lists=True),
-    "code": _kind("fact", "codebase", "note", half_life_days=math.inf),
+    "fact": _make_kind("fact", "semantic", "note"),
+    "preference": _make_kind("fact", "profile", "note", half_life_days=365, boost=0.10, is_protected=True),
+    "goal": _make_kind("fact", "semantic", "note", half_life_days=180, boost=0.05),
+    "decision": _make_kind(
+        "procedure", "procedural", "note", "core", half_life_days=180, boost=0.08, is_protected=True
+    ),
+    "event": _make_kind("narrative", "episodic", "episode", half_life_days=60),
+    "question": _make_kind("narrative", "episodic", "episode", "ephemeral", half_life_days=60),
+    "insight": _make_kind("fact", "semantic", "note", half_life_days=365),
+    "synthesis": _make_kind("fact", "semantic", "note"),
+    "correction": _make_kind("fact", "semantic", "note", "core", boost=0.15, is_protected=True),
+    "entity": _make_kind("fact", "semantic", "note", boost=0.02),
+    "relationship": _make_kind("fact", "semantic", "note", boost=0.05),
+    "principle": _make_kind("procedure", "procedural", "note", "core", boost=0.12, is_protected=True),
+    "commitment": _make_kind("fact", "semantic", "note", half_life_days=180, boost=0.10, is_protected=True),
+    "moment": _make_kind("narrative", "episodic", "episode", half_life_days=60, boost=0.03),
+    "skill": _make_kind("procedure", "procedural", "note", half_life_days=365, boost=0.05),
+    "procedure": _make_kind("procedure", "procedural", "note", "core", boost=0.10),
+    "rule": _make_kind("procedure", "procedural", "note", "core", boost=0.11, is_protected=True),
+    "constraint": _make_kind("procedure", "procedural", "note", "core", boost=0.11, is_protected=True),
+    "habit": _make_kind("fact", "profile", "note", half_life_days=365, boost=0.05),
+    "interest": _make_kind("fact", "profile", "note", half_life_days=365),
+    "user_request": _make_kind("narrative", "episodic", "episode", "ephemeral", half_life_days=60),
+    "interaction": _make_kind("narrative", "episodic", "episode", "ephemeral", half_life_days=60),
+    "summary": _make_kind("narrative", "semantic", "note", half_life_days=365),
+    "count": _make_kind("fact", "semantic", "note", boost=0.03),
+    "recommendation": _make_kind("narrative", "episodic", "episode", half_life_days=90),
+    "reminder": _make_kind("fact", "episodic", "note", "ephemeral", half_life_days=3, boost=0.03),
+    "belief": _make_kind("fact", "semantic", "note", half_life_days=365),
+    "narrative": _make_kind("narrative", "episodic", "episode", half_life_days=365),
+    "box": _make_kind("narrative", "episodic", "note", half_life_days=365, is_listing=True),
+    "block": _make_kind("narrative", "episodic", "note", half_life_days=365, is_listing=True),
+    "code": _make_kind("fact", "codebase", "note", half_life_days=math.inf),
 }
 
 
-def traits(kind: str) -> Kind:
+def kind_traits(kind: str) -> Kind:
     """Return the traits of a kind; an unknown kind has those of `fact`."""
     return KINDS.get(kind, KINDS["fact"])

@@ -9,15 +9,15 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer
 from lamina.atom.status import RECALL_WEIGHT, Status
-from lamina.atom.trust import LEAST_TRUST, TRUST, statements_wait
+from lamina.atom.trust import LEAST_TRUST, TRUST, statements_need_review
 
 _UNSETTLED = frozenset({Status.CONSTRAINED, Status.CHALLENGED, Status.TOMBSTONED})
 
-Look: TypeAlias = Callable[[Iterable[AtomId]], Mapping[AtomId, Atom]]
+AtomLookup: TypeAlias = Callable[[Iterable[AtomId]], Mapping[AtomId, Atom]]
 """Returns the atoms of these ids, as far as they exist."""
 
 
-def trust(atom: Atom, look: Look) -> float:
+def lineage_trust(atom: Atom, lookup: AtomLookup) -> float:
     """Return the trust in an atom: the lowest trust of its origin and of everything it is derived from.
 
     An ancestor that does not exist counts as the least trusted.
@@ -25,45 +25,52 @@ def trust(atom: Atom, look: Look) -> float:
     return min(
         [
             TRUST[atom.origin],
-            *(LEAST_TRUST if ancestor is None else TRUST[ancestor.origin] for ancestor in _up(atom, look)),
+            *(
+                LEAST_TRUST if ancestor is None else TRUST[ancestor.origin]
+                for ancestor in _iterate_ancestors(atom, lookup)
+            ),
         ]
     )
 
 
-def waits(atom: Atom, look: Look) -> bool:
+def needs_review(atom: Atom, lookup: AtomLookup) -> bool:
     """Return whether a new atom needs review: because of its origin, or of something it is derived from."""
-    return statements_wait(atom.origin) or any(
-        ancestor is None or _is_held(ancestor) for ancestor in _up(atom, look, _counts)
+    return statements_need_review(atom.origin) or any(
+        ancestor is None or _needs_review(ancestor)
+        for ancestor in _iterate_ancestors(atom, lookup, _is_confirmed_statement)
     )
 
 
-def is_clean(atom: Atom, look: Look) -> bool:
+def has_trusted_lineage(atom: Atom, lookup: AtomLookup) -> bool:
     """Return whether neither an atom nor anything it is derived from has an origin that needs review."""
-    return not statements_wait(atom.origin) and all(
-        ancestor is not None and not statements_wait(ancestor.origin) for ancestor in _up(atom, look)
+    return not statements_need_review(atom.origin) and all(
+        ancestor is not None and not statements_need_review(ancestor.origin)
+        for ancestor in _iterate_ancestors(atom, lookup)
     )
 
 
-def _is_held(ancestor: Atom) -> bool:
+def _needs_review(ancestor: Atom) -> bool:
     """Return whether an ancestor is unconfirmed, disputed or withdrawn; notes of a closed run are none of these."""
     is_note = ancestor.layer is Layer.WORKING and ancestor.run_id is not None
-    return statements_wait(ancestor.origin) or (ancestor.status in _UNSETTLED and not is_note)
+    return statements_need_review(ancestor.origin) or (ancestor.status in _UNSETTLED and not is_note)
 
 
-def _counts(ancestor: Atom) -> bool:
+def _is_confirmed_statement(ancestor: Atom) -> bool:
     """Return whether an ancestor is a recallable statement: it was confirmed, whatever it is derived from."""
     return ancestor.status in RECALL_WEIGHT and not ancestor.is_segment
 
 
-def _up(atom: Atom, look: Look, is_enough: Callable[[Atom], bool] = lambda _: False) -> Iterator[Atom | None]:
+def _iterate_ancestors(
+    atom: Atom, lookup: AtomLookup, stops_at: Callable[[Atom], bool] = lambda _: False
+) -> Iterator[Atom | None]:
     """Yield everything an atom is derived from, once each; None for what does not exist.
 
     Atoms for which `stops_at` is true are left out, and so is what they are derived from.
     """
     visited, next_ids = {atom.id}, set(atom.derived_from) - {atom.id}
     while next_ids:
-        parents = look(sorted(next_ids))
-        followed = {parent_id: parent for parent_id, parent in parents.items() if not is_enough(parent)}
+        parents = lookup(sorted(next_ids))
+        followed = {parent_id: parent for parent_id, parent in parents.items() if not stops_at(parent)}
         yield from (
             parents.get(parent_id)
             for parent_id in sorted(next_ids)

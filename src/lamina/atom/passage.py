@@ -15,16 +15,16 @@ from datetime import datetime
 from functools import lru_cache
 
 from lamina.atom.atom import Atom
-from lamina.atom.page import is_page, own_words
-from lamina.text.roles import is_assistant, is_role
-from lamina.text.times import format_time, parse_time
+from lamina.atom.generated_section import extract_user_text, has_generated_section
+from lamina.text.speaker_roles import is_assistant, is_role
+from lamina.text.timestamps import format_time, parse_time
 
 _HEADER = re.compile(r"\*\*([^\n*]+)\*\*(?: (\d{4}-\d{2}-\d{2}T[0-9:.]+Z))?")
 _LOOKS_LIKE_HEADER = re.compile(r"(?m)^(\\*)(?=\*\*[^\n*]+\*\*(?: \d{4}-\d{2}-\d{2}T[0-9:.]+Z)?$)")
-_LOOKS_LIKE_MARK = re.compile(r"(?m)(^|[ \t])(\\*)(?=\^p\d+[ \t]*$)")
-_MARK = re.compile(r"(?m)\^p(\d+)[ \t]*$")
+_LOOKS_LIKE_BLOCK_ID = re.compile(r"(?m)(^|[ \t])(\\*)(?=\^p\d+[ \t]*$)")
+_BLOCK_ID = re.compile(r"(?m)\^p(\d+)[ \t]*$")
 """Begins with the block id itself, which is found twenty times as fast as what may precede it."""
-_LAST_MARK = re.compile(r"(?:^|[ \t\n])\^p\d+[ \t]*\n*\Z")
+_LAST_BLOCK_ID = re.compile(r"(?:^|[ \t\n])\^p\d+[ \t]*\n*\Z")
 _STRUCTURED_LINE = re.compile(r"\s*(?:[-*+>|#]|\d+[.)]\s|```|~~~|\s{3}\S)|.*\|\s*$")
 
 
@@ -40,41 +40,41 @@ class Passage:
     at: datetime | None = None
 
 
-def searched(atom: Atom, passage: Passage) -> str:
+def passage_search_text(atom: Atom, passage: Passage) -> str:
     """Return the text of a passage for text search: with the speaker's name, or the subject of a statement."""
     name = None if is_role(passage.speaker) else passage.speaker
     about = name if atom.is_segment else atom.subject
     return f"{about}: {passage.text}" if about else passage.text
 
 
-def meant(atom: Atom, passage: Passage) -> str:
+def passage_model_text(atom: Atom, passage: Passage) -> str:
     """Return the text of a passage for a model: a speaker's name would outweigh the text, a subject does not."""
     return passage.text if atom.is_segment or not atom.subject else f"{atom.subject}: {passage.text}"
 
 
-def digest_of(atom: Atom, passage: Passage) -> bytes:
+def passage_digest(atom: Atom, passage: Passage) -> bytes:
     """Return the digest of the text given to a model; an assistant's long turns, which are read in part, are kept
     separate."""
     read = "in part" if is_assistant(passage.speaker) else "whole"
-    return hashlib.blake2b(f"{read}\0{meant(atom, passage)}".encode(), digest_size=16).digest()
+    return hashlib.blake2b(f"{read}\0{passage_model_text(atom, passage)}".encode(), digest_size=16).digest()
 
 
 def passages_of(atom: Atom) -> tuple[Passage, ...]:
     """Return the passages of an atom, in reading order."""
     if not atom.is_segment:
-        text = own_words(atom.content) if is_page(atom.content) else atom.content
+        text = extract_user_text(atom.content) if has_generated_section(atom.content) else atom.content
         return (Passage(1, text or atom.content, 0, len(atom.content), at=atom.observed_at),)
     return parse_segment(atom.content)
 
 
-def passage_of(atom: Atom, n: int) -> Passage | None:
+def passage_by_number(atom: Atom, n: int) -> Passage | None:
     """Return one passage of an atom without parsing the others; None if there is no such passage."""
     if not atom.is_segment:
         return passages_of(atom)[0] if n == 1 else None
     start, matches = 0, None
-    for number, block_start, block_end in _marks(atom.content):
+    for number, block_start, block_end in _find_block_ids(atom.content):
         if number == n:
-            matches = _passage(n, atom.content, start, block_start) or matches
+            matches = _parse_passage(n, atom.content, start, block_start) or matches
         start = block_end
     # Text after the last block id gets a number that depends on the others.
     return matches[0] if matches else next((passage for passage in parse_segment(atom.content) if passage.n == n), None)
@@ -85,16 +85,16 @@ def parse_segment(content: str) -> tuple[Passage, ...]:
     """Return the passages of a segment's text. Text that a person wrote after the last block id is a passage too."""
     passages: list[Passage] = []
     start = 0
-    for number, block_start, block_end in _marks(content):
-        passages += _passage(number, content, start, block_start)
+    for number, block_start, block_end in _find_block_ids(content):
+        passages += _parse_passage(number, content, start, block_start)
         start = block_end
-    passages += _passage(max((passage.n for passage in passages), default=0) + 1, content, start, len(content))
+    passages += _parse_passage(max((passage.n for passage in passages), default=0) + 1, content, start, len(content))
     return tuple(passages)
 
 
-def _marks(content: str) -> Iterator[tuple[int, int, int]]:
+def _find_block_ids(content: str) -> Iterator[tuple[int, int, int]]:
     """Yield the number and the position of each block id, with the blank or empty line before it."""
-    for match in _MARK.finditer(content):
+    for match in _BLOCK_ID.finditer(content):
         start = match.start()
         before = content[max(0, start - 2) : start]
         if before == "\n\n":
@@ -105,45 +105,45 @@ def _marks(content: str) -> Iterator[tuple[int, int, int]]:
             yield int(match.group(1)), start, match.end()
 
 
-def only_grew(before: str, added: Iterable[str]) -> bool:
+def is_pure_append(before: str, added: Iterable[str]) -> bool:
     """Return whether texts appended to a segment, one after the other, left every passage unchanged."""
-    numbers, is_closed = {number for number, _, _ in _marks(before)}, _ends_with_mark(before)
+    numbers, is_closed = {number for number, _, _ in _find_block_ids(before)}, _ends_with_block_id(before)
     for text in added:
-        new_numbers = {number for number, _, _ in _marks(text)}
+        new_numbers = {number for number, _, _ in _find_block_ids(text)}
         if not is_closed or not text.startswith("\n") or numbers & new_numbers:
             return False
-        numbers, is_closed = numbers | new_numbers, _ends_with_mark(text)
+        numbers, is_closed = numbers | new_numbers, _ends_with_block_id(text)
     return True
 
 
-def _ends_with_mark(content: str) -> bool:
-    return _LAST_MARK.search(content) is not None
+def _ends_with_block_id(content: str) -> bool:
+    return _LAST_BLOCK_ID.search(content) is not None
 
 
-def closed(content: str, beyond: int = 0) -> str:
+def close_segment(content: str, last_number: int = 0) -> str:
     """Return a segment's text with a block id after text that a person added at its end: what follows is not theirs."""
     passages = parse_segment(content)
     if not passages or passages[-1].end < len(content):
         return content
-    return f"{content}\n\n^p{max(passages[-1].n, beyond + 1)}"
+    return f"{content}\n\n^p{max(passages[-1].n, last_number + 1)}"
 
 
 def render_passage(n: int, text: str, speaker: str | None = None, at: datetime | None = None) -> str:
     """Return a turn or paragraph as it is stored in a segment, its block id last."""
-    body = _LOOKS_LIKE_MARK.sub(r"\1\\\2", _LOOKS_LIKE_HEADER.sub(r"\1\\", text))
+    body = _LOOKS_LIKE_BLOCK_ID.sub(r"\1\\\2", _LOOKS_LIKE_HEADER.sub(r"\1\\", text))
     last_line = body.rsplit("\n", 1)[-1]
     ending = f"\n\n^p{n}" if _STRUCTURED_LINE.match(last_line) or not last_line else f" ^p{n}"
-    return _header(speaker, at) + body + ending
+    return _render_header(speaker, at) + body + ending
 
 
-def _header(speaker: str | None, at: datetime | None) -> str:
+def _render_header(speaker: str | None, at: datetime | None) -> str:
     if speaker is None:
         return ""
     name = " ".join(speaker.replace("*", " ").split()) or "?"
     return f"**{name}** {format_time(at)}\n" if at else f"**{name}**\n"
 
 
-def _passage(n: int, content: str, start: int, end: int) -> list[Passage]:
+def _parse_passage(n: int, content: str, start: int, end: int) -> list[Passage]:
     while start < end and content[start] in "\r\n":
         start += 1
     block = content[start:end]
@@ -153,10 +153,10 @@ def _passage(n: int, content: str, start: int, end: int) -> list[Passage]:
     header = _HEADER.fullmatch(first) if newline else None
     if header is None:
         return [Passage(n, _unescape(block), start, end)]
-    return [Passage(n, _unescape(rest), start, end, header.group(1), _moment(header.group(2)))]
+    return [Passage(n, _unescape(rest), start, end, header.group(1), _parse_time_or_none(header.group(2)))]
 
 
-def _moment(text: str | None) -> datetime | None:
+def _parse_time_or_none(text: str | None) -> datetime | None:
     """Return the time of a turn; None if it is missing or, edited by a person, does not exist."""
     try:
         return parse_time(text) if text else None

@@ -8,18 +8,18 @@ from typing import Any
 
 from lamina.atom.atom import DATA_FIELDS, FIXED_FIELDS, Atom, Evidence
 
-TYPE = "proposal_type"
-EDITED = "edited_fields"
+PROPOSAL_TYPE_KEY = "proposal_type"
+EDITED_FIELDS_KEY = "edited_fields"
 """The metadata key of the fields of another atom that the proposal of a file edit wants to set."""
-FILE = "edited_file"
-PLACES = "forget_places"
+EDITED_FILE_KEY = "edited_file"
+FORGET_PLACES_KEY = "forget_places"
 """The metadata key of the sentences that a forget proposal is about, each as segment:passage:start:end."""
-_DECIDED = FIXED_FIELDS | {"status", "supersedes", "superseded_by", "derived_from"}
-PROPOSABLE = tuple(name for name in DATA_FIELDS if name not in _DECIDED)
+_NOT_PROPOSABLE = FIXED_FIELDS | {"status", "supersedes", "superseded_by", "derived_from"}
+PROPOSABLE_FIELDS = tuple(name for name in DATA_FIELDS if name not in _NOT_PROPOSABLE)
 """The fields that a pending edit may set: lineage and statuses follow from decisions."""
 
 
-class Proposal(StrEnum):
+class ProposalType(StrEnum):
     """What a person is asked to decide."""
 
     PROFILE_UPDATE = "profile_update"
@@ -31,34 +31,40 @@ class Proposal(StrEnum):
     FORGET = "forget"
 
 
-PROCEDURES = frozenset({Proposal.PROCEDURAL_CANONICAL, Proposal.PROCEDURAL_DEDUP})
+PROCEDURE_PROPOSALS = frozenset({ProposalType.PROCEDURAL_CANONICAL, ProposalType.PROCEDURAL_DEDUP})
 
 
-def proposal_of(atom: Atom) -> Proposal | None:
+def proposal_type_of(atom: Atom) -> ProposalType | None:
     """Return what the atom proposes; None for an ordinary statement."""
-    declared = next((proposal_type for proposal_type in Proposal if proposal_type == atom.metadata.get(TYPE)), None)
+    declared = next(
+        (proposal_type for proposal_type in ProposalType if proposal_type == atom.metadata.get(PROPOSAL_TYPE_KEY)), None
+    )
     if declared is not None:
         return declared
-    return Proposal.PROFILE_UPDATE if atom.metadata.get("profile_key") and not atom.attribute else None
+    return ProposalType.PROFILE_UPDATE if atom.metadata.get("profile_key") and not atom.attribute else None
 
 
 def edited_values(atom: Atom) -> dict[str, Any]:
     """Return the fields that the proposal of an edit wants to set."""
-    names = atom.metadata.get(EDITED, "").split()
-    values = {name: getattr(atom, name) for name in PROPOSABLE if name in names}
+    names = atom.metadata.get(EDITED_FIELDS_KEY, "").split()
+    values = {name: getattr(atom, name) for name in PROPOSABLE_FIELDS if name in names}
     if "metadata" in values:
-        values["metadata"] = {key: value for key, value in atom.metadata.items() if key not in (TYPE, EDITED, FILE)}
+        values["metadata"] = {
+            key: value
+            for key, value in atom.metadata.items()
+            if key not in (PROPOSAL_TYPE_KEY, EDITED_FIELDS_KEY, EDITED_FILE_KEY)
+        }
     return values
 
 
-def write_places(places: Iterable[Evidence]) -> str:
+def format_places(places: Iterable[Evidence]) -> str:
     """Return sentences as the text that a forget proposal stores."""
     return " ".join(f"{place.segment}:{place.passage}:{place.start}:{place.end}" for place in places)
 
 
-def read_places(atom: Atom) -> Iterator[Evidence]:
+def parse_places(atom: Atom) -> Iterator[Evidence]:
     """Yield the sentences that a forget proposal is about; malformed entries, which a person may edit, are skipped."""
-    for place in atom.metadata.get(PLACES, "").split():
+    for place in atom.metadata.get(FORGET_PLACES_KEY, "").split():
         segment, *numbers = place.split(":")
         if len(numbers) == 3 and all(number.isdecimal() for number in numbers):
             yield Evidence(segment, *map(int, numbers))

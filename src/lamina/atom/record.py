@@ -13,7 +13,7 @@ from lamina.atom.relation import Relation, RelationName
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.text.times import format_time, parse_time
+from lamina.text.timestamps import format_time, parse_time
 
 Json = Any
 Record = dict[str, Json]
@@ -29,7 +29,7 @@ _ENUMS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def _relation_out(relation: Relation) -> Json:
+def _encode_relation(relation: Relation) -> Json:
     reinforced_at = relation.last_reinforced_at
     return [
         relation.name.value,
@@ -39,28 +39,28 @@ def _relation_out(relation: Relation) -> Json:
     ]
 
 
-def _relation_in(item: Json) -> Relation:
+def _decode_relation(item: Json) -> Relation:
     name, target, confidence, reinforced_at = item
     return Relation(
         RelationName(name), AtomId(target), confidence, parse_time(reinforced_at) if reinforced_at else None
     )
 
 
-_OUT: dict[str, Callable[[Any], Json]] = {
+_ENCODERS: dict[str, Callable[[Any], Json]] = {
     **dict.fromkeys(_TIMES, format_time),
     **dict.fromkeys(_TUPLES, list),
     **dict.fromkeys(_ENUMS, str),
     "metadata": dict,
     "evidence": lambda items: [[item.segment, item.passage, item.start, item.end] for item in items],
-    "relations": lambda items: [_relation_out(item) for item in items],
+    "relations": lambda items: [_encode_relation(item) for item in items],
 }
-_IN: dict[str, Callable[[Json], Any]] = {
+_DECODERS: dict[str, Callable[[Json], Any]] = {
     **dict.fromkeys(_TIMES, parse_time),
     **dict.fromkeys(_TUPLES, tuple),
     **_ENUMS,
     "metadata": dict,
     "evidence": lambda items: tuple(Evidence(*item) for item in items),
-    "relations": lambda items: tuple(_relation_in(item) for item in items),
+    "relations": lambda items: tuple(_decode_relation(item) for item in items),
     "id": AtomId,
     "scope": Scope,
 }
@@ -89,17 +89,17 @@ def from_record(record: Mapping[str, Json], revision: int = 0) -> Atom:
 
 def encode_field(name: str, value: Any) -> Json:
     """Return a field's value as JSON."""
-    encode = _OUT.get(name)
+    encode = _ENCODERS.get(name)
     return value if encode is None or value is None else encode(value)
 
 
 def decode_field(name: str, value: Json) -> Any:
     """Return a field's value from JSON."""
-    decode = _IN.get(name)
+    decode = _DECODERS.get(name)
     return value if decode is None or value is None else decode(value)
 
 
-def difference(old: Atom | None, new: Atom) -> Record:
+def diff_atoms(old: Atom | None, new: Atom) -> Record:
     """Return the fields that a new version sets, as JSON values. Content that was only appended to is {"+": the added
     text}."""
     if old is None:
@@ -116,12 +116,12 @@ def difference(old: Atom | None, new: Atom) -> Record:
     return changed
 
 
-def apply_difference(old: Atom | None, changed: Mapping[str, Json], revision: int) -> Atom:
+def apply_diff(old: Atom | None, changes: Mapping[str, Json], revision: int) -> Atom:
     """Return the version that results from the previous one and its difference; the inverse of `diff_atoms`."""
     if old is None:
-        return from_record(changed, revision)
-    values = {name: decode_field(name, value) for name, value in changed.items() if name != "content"}
-    if "content" in changed:
-        text = changed["content"]
+        return from_record(changes, revision)
+    values = {name: decode_field(name, value) for name, value in changes.items() if name != "content"}
+    if "content" in changes:
+        text = changes["content"]
         values["content"] = old.content + text["+"] if isinstance(text, dict) else text
     return old.with_(**values, revision=revision)

@@ -22,18 +22,18 @@ def parse_scope(text: object) -> Scope:
     return Scope(text)
 
 
-def organisation(scope: Scope) -> str:
+def organisation_name(scope: Scope) -> str:
     """Return the name of the organisation in a scope."""
     return scope.split(":")[1]
 
 
-def agent(scope: Scope) -> str | None:
+def agent_name(scope: Scope) -> str | None:
     """Return the name of the agent in a scope; None for an organisation's scope."""
     parts = scope.split(":")
     return parts[3] if len(parts) == 4 else None
 
 
-def visible_from(scope: Scope) -> tuple[Scope, ...]:
+def readable_scopes(scope: Scope) -> tuple[Scope, ...]:
     """Return the scopes that a caller in this scope may read: its own and its organisation's, never another agent's."""
-    organisation_scope = Scope(f"org:{organisation(scope)}")
+    organisation_scope = Scope(f"org:{organisation_name(scope)}")
     return (scope,) if scope == organisation_scope else (scope, organisation_scope)

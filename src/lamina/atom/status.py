@@ -20,7 +20,7 @@ class Status(StrEnum):
     TOMBSTONED = "tombstoned"
 
 
-class Way(StrEnum):
+class TransitionCause(StrEnum):
     """What causes a change of status; some transitions are open to some causes only."""
 
     ORDINARY = "ordinary"
@@ -34,7 +34,7 @@ class Way(StrEnum):
 
 _S = Status
 
-ARROWS: dict[Status, tuple[Status, ...]] = {
+TRANSITIONS: dict[Status, tuple[Status, ...]] = {
     _S.CONSTRAINED: (_S.ACTIVE, _S.TOMBSTONED),
     _S.ACTIVE: (_S.CHALLENGED, _S.SUPERSEDED, _S.INVALIDATED, _S.MERGED, _S.ARCHIVED, _S.TOMBSTONED),
     _S.CHALLENGED: (_S.ACTIVE, _S.SUPERSEDED, _S.INVALIDATED, _S.TOMBSTONED, _S.ARCHIVED),
@@ -56,7 +56,7 @@ REPLACED = frozenset({_S.SUPERSEDED, _S.MERGED})
 RECALL_WEIGHT: dict[Status, float] = {_S.ACTIVE: 1.0, _S.ARCHIVED: 0.92}
 """The statuses that normal recall searches, and the weight of each."""
 
-INCLUDE: dict[str, frozenset[Status]] = {
+INCLUDE_OPTIONS: dict[str, frozenset[Status]] = {
     "history": ENDED,
     "challenged": frozenset({_S.CHALLENGED}),
     "constrained": frozenset({_S.CONSTRAINED}),
@@ -64,14 +64,14 @@ INCLUDE: dict[str, frozenset[Status]] = {
 """The statuses that each value of `recall(include=…)` adds to the search."""
 
 
-def check_transition(old: Status, new: Status, way: Way) -> None:
+def check_transition(old: Status, new: Status, cause: TransitionCause) -> None:
     """Raise TransitionRefused unless the table allows the transition for this cause."""
-    if old == new or way in (Way.UNDO, Way.ADOPT) or new in ARROWS[old]:
+    if old == new or cause in (TransitionCause.UNDO, TransitionCause.ADOPT) or new in TRANSITIONS[old]:
         return
-    if way is Way.RESTORE and old in ENDED and new is Status.ACTIVE:
+    if cause is TransitionCause.RESTORE and old in ENDED and new is Status.ACTIVE:
         return
-    if way in (Way.ROLLBACK, Way.QUARANTINE) and old in ENDED and new in _LIVE:
+    if cause in (TransitionCause.ROLLBACK, TransitionCause.QUARANTINE) and old in ENDED and new in _LIVE:
         return  # what ended them is reversed, so they get their earlier status back
-    if way is Way.QUARANTINE and new is Status.CONSTRAINED and old is not Status.TOMBSTONED:
+    if cause is TransitionCause.QUARANTINE and new is Status.CONSTRAINED and old is not Status.TOMBSTONED:
         return
-    raise TransitionRefused(old, new, ARROWS[old])
+    raise TransitionRefused(old, new, TRANSITIONS[old])

@@ -32,22 +32,22 @@ TRUST: dict[Origin, float] = {
 LEAST_TRUST = min(TRUST.values())
 """The trust in text from anywhere, and in ancestors that do not exist."""
 
-_WORDS_WAIT = frozenset({Origin.TOOL, Origin.WEB})
-_STATEMENTS_WAIT = _WORDS_WAIT | {Origin.RADAR, Origin.IMPORT, Origin.DOCUMENT}
+_REVIEWED_WORDS = frozenset({Origin.TOOL, Origin.WEB})
+_REVIEWED_STATEMENTS = _REVIEWED_WORDS | {Origin.RADAR, Origin.IMPORT, Origin.DOCUMENT}
 
 
-def words_wait(origin: Origin, through: Origin = Origin.HUMAN) -> bool:
+def words_need_review(origin: Origin, submitter: Origin = Origin.HUMAN) -> bool:
     """Return whether text of this origin needs review, depending on who submits it.
 
     Output of a tool or a web page always needs review. A file or an export is trusted as evidence if a person submits
     it; if an agent does, no one has vouched for it.
     """
-    return origin in (_WORDS_WAIT if through is Origin.HUMAN else _STATEMENTS_WAIT)
+    return origin in (_REVIEWED_WORDS if submitter is Origin.HUMAN else _REVIEWED_STATEMENTS)
 
 
-def statements_wait(origin: Origin) -> bool:
+def statements_need_review(origin: Origin) -> bool:
     """Return whether statements extracted from text of this origin need review, even if the text itself is searched."""
-    return origin in _STATEMENTS_WAIT
+    return origin in _REVIEWED_STATEMENTS
 
 
 def trust_of(origin: Origin, ancestors: Iterable[Origin] = ()) -> float:
@@ -55,7 +55,7 @@ def trust_of(origin: Origin, ancestors: Iterable[Origin] = ()) -> float:
     return min([TRUST[origin], *(TRUST[ancestor] for ancestor in ancestors)])
 
 
-def bound(ceiling: Origin, declared: Origin | None) -> Origin:
+def limit_origin(ceiling: Origin, declared: Origin | None) -> Origin:
     """Return the origin that a caller may have: the declared one, but never more trusted than the ceiling."""
     if declared is None or TRUST[declared] > TRUST[ceiling]:
         return ceiling

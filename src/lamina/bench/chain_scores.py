@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lamina.bench.checks import Shown
+from lamina.bench.change_checks import ShownHit
 
-_TOP, _READ = 3, 5
+_TOP, _INSPECTED = 3, 5
 _FILLERS = frozenset({"the", "a", "an", "of", "project"})
 _OUTSIDE_WORDS = re.compile(r"[^a-z0-9]+")
 
@@ -46,7 +46,7 @@ class ChainRow:
     file: str
     chain: str
     question: ChainQuestion
-    hits: tuple[Shown, ...]
+    hits: tuple[ShownHit, ...]
     current: ChainVerdict
     then: ChainVerdict | None
     linked: tuple[bool, ...]
@@ -61,7 +61,7 @@ def names_value(text: str, value: str) -> bool:
     return bool(core) and core in words
 
 
-def judge(question: ChainQuestion, hits: Sequence[Shown]) -> ChainVerdict:
+def judge(question: ChainQuestion, hits: Sequence[ShownHit]) -> ChainVerdict:
     """Judge hits, best first; a hit that names the answer may name other values too."""
     right = next((rank for rank, hit in enumerate(hits) if names_value(hit.text, question.gold)), None)
     if right is None:
@@ -71,7 +71,7 @@ def judge(question: ChainQuestion, hits: Sequence[Shown]) -> ChainVerdict:
         for rank, hit in enumerate(hits)
         if not hit.flagged and any(names_value(hit.text, value) for value in question.others)
     ]
-    beside = [rank for rank in plain if rank < _READ and not names_value(hits[rank].text, question.gold)]
+    beside = [rank for rank in plain if rank < _INSPECTED and not names_value(hits[rank].text, question.gold)]
     return ChainVerdict(
         first=right == 0,
         top3=right < _TOP,
@@ -107,7 +107,9 @@ def describe_failure(row: ChainRow) -> str:
         f"{row.file} {row.chain} [not {', '.join(wrong)}] {row.question.text}",
         f"    expect={row.question.gold!r}",
     ]
-    lines += [f"    {n}. {'(flagged) ' if hit.flagged else ''}{hit.text}" for n, hit in enumerate(row.hits[:_READ], 1)]
+    lines += [
+        f"    {n}. {'(flagged) ' if hit.flagged else ''}{hit.text}" for n, hit in enumerate(row.hits[:_INSPECTED], 1)
+    ]
     return "\n".join(lines)
 
 

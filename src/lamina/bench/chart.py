@@ -31,20 +31,20 @@ _STYLE = """
 """
 
 
-def write(path: Path, title: str, groups: Groups) -> None:
+def write_chart(path: Path, title: str, groups: Groups) -> None:
     """Write the chart as SVG or PNG, by the suffix of the file; InvalidInput for any other."""
     match path.suffix.lower():
         case ".svg":
-            path.write_text(svg(title, groups), encoding="utf-8")
+            path.write_text(render_svg(title, groups), encoding="utf-8")
         case ".png":
             _png(path, title, groups)
         case _:
             raise InvalidInput(f"a chart is written as .svg or .png, not as {path.name}")
 
 
-def svg(title: str, groups: Groups) -> str:
+def render_svg(title: str, groups: Groups) -> str:
     """Return the chart as an SVG document."""
-    names = _bars(groups)
+    names = _bar_names(groups)
     labels = [wrap(group.replace("_", " "), LABEL, break_long_words=False) for group in groups]
     spans = [max(*(len(line) * _CHARACTER for line in item), len(names) * BAR) for item in labels]
     width = max(2 * MARGIN + sum(spans) + GAP * len(spans), 2 * MARGIN + len(title) * 9)
@@ -67,7 +67,7 @@ def svg(title: str, groups: Groups) -> str:
     )
 
 
-def _bars(groups: Groups) -> list[str]:
+def _bar_names(groups: Groups) -> list[str]:
     return list(dict.fromkeys(name for bars in groups.values() for name in bars))
 
 
@@ -114,7 +114,7 @@ def _png(path: Path, title: str, groups: Groups) -> None:
         raise InvalidInput(
             'a PNG chart needs matplotlib: pip install "lamina[chart]", or name a file ending in .svg'
         ) from error
-    names = _bars(groups)
+    names = _bar_names(groups)
     figure = drawing.Figure(figsize=(2 + 1.4 * len(groups), 4.5), layout="constrained")
     axes = figure.subplots()
     for n, name in enumerate(names):

@@ -11,11 +11,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from lamina.bench.collection import Collection
-from lamina.bench.command import AsJson, Chart, Failures, Given, Light, benchmark, ending
+from lamina.bench.bench_result import BenchResult
+from lamina.bench.command_options import AsJson, BenchContext, Chart, Failures, Light, benchmark, exit_on_error
+from lamina.bench.data_set import BenchCollection
 from lamina.bench.load_command import load
 from lamina.bench.metrics import DEPTH
-from lamina.bench.result import Result
 from lamina.bench.state_commands import chains, natural
 from lamina.bench.vector_commands import peers, scale
 
@@ -48,14 +48,14 @@ def speed(
 
     Example: lamina bench speed --files 10000 --passages 10000 --data locomo.json.gz
     """
-    from lamina.bench.speed import run
+    from lamina.bench.speed_benchmark import run
 
     console = Console(stderr=True)
-    with ending():
+    with exit_on_error():
         result = run(files, passages, questions, data, seed, lambda text: console.print(f"[dim]{text}…"), embedder)
     bars = result.bars()
     if as_json:
-        document = Result("speed", result.data_sha256, result.settings, bars, {}, result.figures).document()
+        document = BenchResult("speed", result.data_sha256, result.settings, bars, {}, result.figures).document()
         typer.echo(json.dumps(document, indent=1))
         return
     table = Table("measured", "figure", "bar", "holds")
@@ -76,10 +76,10 @@ def year(
 
     Example: lamina bench year --atoms 5000 --json
     """
-    from lamina.bench.year import run
+    from lamina.bench.year_benchmark import run
 
     console = Console(stderr=True)
-    with ending():
+    with exit_on_error():
         result = run(atoms, days, seed, lambda text: console.print(f"[dim]{text}"))
     if as_json:
         typer.echo(json.dumps(result.document(), indent=1))
@@ -106,14 +106,14 @@ def compression(
 
     Example: lamina bench compression --data locomo10.json --chart compression.svg
     """
-    from lamina.bench.chart import write
-    from lamina.bench.compression import run
+    from lamina.bench.chart import write_chart
+    from lamina.bench.compression_benchmark import run
 
     console = Console(stderr=True)
-    with ending():
+    with exit_on_error():
         measured = run(data, light, vectors, questions, seed, lambda text: console.print(f"[dim]{text}"))
         if chart is not None:
-            write(chart, "lamina bench compression (mean cosine and recall@10, %)", measured.groups())
+            write_chart(chart, "lamina bench compression (mean cosine and recall@10, %)", measured.groups())
     if as_json:
         typer.echo(json.dumps(measured.result().document(), indent=1))
         return
@@ -123,132 +123,133 @@ def compression(
 
 @benchmark(app)
 def locomo(
-    given: Given, merged: Annotated[bool, typer.Option("--merged", help="All conversations in one vault.")] = False
-) -> Result:
+    given: BenchContext,
+    merged: Annotated[bool, typer.Option("--merged", help="All conversations in one vault.")] = False,
+) -> BenchResult:
     """LoCoMo: find the turns of a long conversation that answer.
 
     Example: lamina bench locomo --data locomo10.json --chart locomo.svg
     """
-    from lamina.bench.collection import merged as in_one
-    from lamina.bench.locomo import APART, load
+    from lamina.bench.data_set import merge_collections as in_one
+    from lamina.bench.locomo import SEPARATE_CATEGORIES, load
 
     collections, digest = load(given.data)
     collections = collections[: given.limit]
     if merged:
         collections = [in_one("merged", collections)]
-    return _retrieval("locomo", collections, digest, given, APART, merged=merged)
+    return _run_retrieval("locomo", collections, digest, given, SEPARATE_CATEGORIES, merged=merged)
 
 
 @benchmark(app)
-def longmemeval(given: Given) -> Result:
+def longmemeval(given: BenchContext) -> BenchResult:
     """LongMemEval: find the sessions with an assistant, and the turns in them, that answer.
 
     Example: lamina bench longmemeval --data longmemeval_oracle.json
     """
     from lamina.bench.longmemeval import load
 
-    return _plain("longmemeval", load, given)
+    return _run_plain_retrieval("longmemeval", load, given)
 
 
 @benchmark(app)
-def beam(given: Given) -> Result:
+def beam(given: BenchContext) -> BenchResult:
     """BEAM: find the messages of a long chat that answer.
 
     Example: lamina bench beam --data beam_100k.json.gz --json
     """
     from lamina.bench.beam import load
 
-    return _plain("beam", load, given)
+    return _run_plain_retrieval("beam", load, given)
 
 
 @benchmark(app)
-def scifact(given: Given) -> Result:
+def scifact(given: BenchContext) -> BenchResult:
     """SciFact: find the abstracts that bear on a claim.
 
     Example: lamina bench scifact --data scifact_beir_test.json.gz
     """
     from lamina.bench.scifact import load
 
-    return _plain("scifact", load, given)
+    return _run_plain_retrieval("scifact", load, given)
 
 
 @benchmark(app)
-def factconsolidation(given: Given) -> Result:
+def factconsolidation(given: BenchContext) -> BenchResult:
     """FactConsolidation: of facts that overrule each other, find the current one.
 
     Example: lamina bench factconsolidation --data fact_consolidation.json.gz
     """
     from lamina.bench.factconsolidation import DEPTH as LOOKED_AT
-    from lamina.bench.factconsolidation import limited, load, run
+    from lamina.bench.factconsolidation import limit_questions, load, run
 
     lists, digest = load(given.data)
     with given.progress() as progress:
-        grades = run(limited(lists, given.limit), given.vaults, progress)
+        grades = run(limit_questions(lists, given.limit), given.vaults, progress)
     return given.result("factconsolidation", digest, grades.overall(), grades.categories(), k=LOOKED_AT)
 
 
 @benchmark(app)
 def change(
-    given: Given,
+    given: BenchContext,
     noise: Annotated[
         Path | None,
         typer.Option("--noise", metavar="FILE", help="First capture unrelated sessions of this LongMemEval file."),
     ] = None,
     sessions: Annotated[int, typer.Option(min=1, help="How many unrelated sessions.")] = 200,
     failures: Failures = False,
-) -> Result:
+) -> BenchResult:
     """Change: does what changed stay changed? Conversations captured as they are.
 
     Example: lamina bench change --data change30_dev.json --failures
     """
-    from lamina.bench.changing import failure, run, unrelated
-    from lamina.bench.script import load
+    from lamina.bench.change_benchmark import describe_failure, run, sample_unrelated_sessions
+    from lamina.bench.change_script import load_scripts
 
-    scripts, digest = load(given.data)
-    talk = unrelated(noise, sessions) if noise else []
+    scripts, digest = load_scripts(given.data)
+    talk = sample_unrelated_sessions(noise, sessions) if noise else []
     with given.progress() as progress:
         sheet = run(scripts[: given.limit], talk, given.vaults, progress)
     for row in sheet.failures() if failures else ():
-        given.tell(failure(row))
+        given.print_beside(describe_failure(row))
     return given.result("change", digest, sheet.overall(), sheet.types(), sessions=len(talk))
 
 
 @benchmark(app)
-def precision(given: Given, failures: Failures = False) -> Result:
+def precision(given: BenchContext, failures: Failures = False) -> BenchResult:
     """PrecisionMemBench, a folder of three files: what must be returned, and what must not.
 
     Example: lamina bench precision --data precisionmembench
     """
-    from lamina.bench.beliefs import load
-    from lamina.bench.precision import failure, limited, run
+    from lamina.bench.precision_benchmark import describe_failure, limit_cases, run
+    from lamina.bench.precision_data import load_precision_data
 
-    beliefs, digest = load(given.data)
+    beliefs, digest = load_precision_data(given.data)
     with given.progress() as progress:
-        sheet = run(limited(beliefs, given.limit), given.vaults, progress)
+        sheet = run(limit_cases(beliefs, given.limit), given.vaults, progress)
     for row in sheet.failures() if failures else ():
-        given.tell(failure(row))
+        given.print_beside(describe_failure(row))
     return given.result("precision", digest, sheet.overall(), sheet.categories())
 
 
 @benchmark(app)
 def staleness(
-    given: Given,
+    given: BenchContext,
     pool: Annotated[
         bool, typer.Option("--pool", help="Evidence of all LongMemEval questions in one vault, not a vault for each.")
     ] = False,
     links: Annotated[
         Path | None, typer.Option("--links", metavar="FILE", help="Write every link between statements to this file.")
     ] = None,
-) -> Result:
+) -> BenchResult:
     """Staleness: does the newest evidence rank first? LongMemEval and BEAM; links of LoCoMo, too.
 
     Example: lamina bench staleness --data longmemeval_oracle.json --links links.json
     """
-    from lamina.bench.conversations import load
-    from lamina.bench.staleness import overtaken, run
+    from lamina.bench.conversation_data import load_conversations
+    from lamina.bench.staleness_benchmark import outdated_questions, run
 
-    collections, digest = load(given.data, pooled=pool)
-    selected = [collection for collection in collections if links or overtaken(collection)][: given.limit]
+    collections, digest = load_conversations(given.data, pooled=pool)
+    selected = [collection for collection in collections if links or outdated_questions(collection)][: given.limit]
     with given.progress() as progress:
         sheet = run(selected, given.vaults, progress)
     if links is not None:
@@ -258,17 +259,17 @@ def staleness(
 
 @benchmark(app)
 def capture(
-    given: Given,
+    given: BenchContext,
     sample: Annotated[
         Path | None, typer.Option("--sample", metavar="FILE", help="Write 200 random statements to this file.")
     ] = None,
     seed: Annotated[int, typer.Option(help="random seed of the sample")] = 1,
-) -> Result:
+) -> BenchResult:
     """Capture: what is extracted from conversations; takes LoCoMo, LongMemEval, BEAM and change files.
 
     Example: lamina bench capture --data locomo10.json --sample statements.json
     """
-    from lamina.bench.capturing import load, run
+    from lamina.bench.capture_benchmark import load, run
 
     scenarios, digest = load(given.data)
     with given.progress() as progress:
@@ -278,23 +279,25 @@ def capture(
     return given.result("capture", digest, tally.overall(), tally.categories())
 
 
-def _plain(name: str, load: Callable[[Path], tuple[list[Collection], str]], given: Given) -> Result:
-    from lamina.bench.collection import limited
+def _run_plain_retrieval(
+    name: str, load: Callable[[Path], tuple[list[BenchCollection], str]], context: BenchContext
+) -> BenchResult:
+    from lamina.bench.data_set import limit_collections
 
-    collections, digest = load(given.data)
-    return _retrieval(name, limited(collections, given.limit), digest, given)
+    collections, digest = load(context.data)
+    return _run_retrieval(name, limit_collections(collections, context.limit), digest, context)
 
 
-def _retrieval(
+def _run_retrieval(
     name: str,
-    collections: Sequence[Collection],
+    collections: Sequence[BenchCollection],
     digest: str,
-    given: Given,
+    context: BenchContext,
     apart: Set[str] = frozenset(),
     **options: object,
-) -> Result:
-    from lamina.bench.retrieval import run
+) -> BenchResult:
+    from lamina.bench.retrieval_benchmark import run
 
-    with given.progress() as progress:
-        grades = run(collections, given.vaults, progress)
-    return given.result(name, digest, dict(grades.overall(apart)), dict(grades.categories()), k=DEPTH, **options)
+    with context.progress() as progress:
+        grades = run(collections, context.vaults, progress)
+    return context.result(name, digest, dict(grades.overall(apart)), dict(grades.categories()), k=DEPTH, **options)

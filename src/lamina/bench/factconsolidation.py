@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from lamina import Hit
-from lamina.bench.collection import read, some
-from lamina.bench.metrics import averaged
-from lamina.bench.vaults import Desk, Progress, Vaults
+from lamina.bench.bench_vaults import BenchVault, BenchVaults, Progress
+from lamina.bench.data_set import read_data_file, require_any
+from lamina.bench.metrics import average_grades
 
 DEPTH = 10
-AT_ONCE = 200
+BATCH_SIZE = 200
 _FACT = re.compile(r"(?m)^\d+\. (.+)$")
 _NAME = re.compile(r"factconsolidation_(sh|mh)_(\w+)")
 _FIRST = datetime(2024, 1, 1, tzinfo=UTC)
@@ -31,7 +31,7 @@ _CUTS = {"single_hop": {"top1": 1, "top5": 5}, "multi_hop": {"chain@10": 10}}
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FactQuestion:
     """A question and the answers that are accepted."""
 
     text: str
@@ -41,31 +41,31 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class FactList:
     """Facts in order, and the questions about them."""
 
-    told: tuple[str, ...]
-    questions: tuple[Asked, ...]
+    facts: tuple[str, ...]
+    questions: tuple[FactQuestion, ...]
 
 
-def load(path: Path) -> tuple[list[Facts], str]:
+def load(path: Path) -> tuple[list[FactList], str]:
     """Return the lists of facts in a file of MemoryAgentBench and the SHA-256 of the file."""
-    return read(path, "FactConsolidation", _parse)
+    return read_data_file(path, "FactConsolidation", _parse)
 
 
-def _parse(data: Any) -> list[Facts]:
-    questions_by_context: dict[str, list[Asked]] = {}
+def _parse(data: Any) -> list[FactList]:
+    questions_by_context: dict[str, list[FactQuestion]] = {}
     for task in data:
         name = _NAME.fullmatch(task["name"])
         if name is not None:
             hops = {"sh": "single_hop", "mh": "multi_hop"}[name.group(1)]
             pairs = zip(task["questions"], task["answers"], strict=True)
             questions_by_context.setdefault(task["context"], []).extend(
-                Asked(str(text), tuple(map(str, answers)), hops, name.group(2)) for text, answers in pairs
+                FactQuestion(str(text), tuple(map(str, answers)), hops, name.group(2)) for text, answers in pairs
             )
-    return some(
+    return require_any(
         (
-            Facts(tuple(some(_FACT.findall(context), "numbered facts")), tuple(questions))
+            FactList(tuple(require_any(_FACT.findall(context), "numbered facts")), tuple(questions))
             for context, questions in questions_by_context.items()
         ),
         "task named factconsolidation_sh_… or factconsolidation_mh_…",
@@ -73,10 +73,10 @@ def _parse(data: Any) -> list[Facts]:
 
 
 @dataclass(slots=True)
-class Grades:
+class FactGrades:
     """Whether each question was answered, in the order they were asked."""
 
-    told: list[tuple[Asked, dict[str, float]]]
+    grades: list[tuple[FactQuestion, dict[str, float]]]
 
     def overall(self) -> dict[str, dict[str, float]]:
         """Return the figures of single-hop and multi-hop questions over all lists."""
@@ -86,14 +86,14 @@ class Grades:
         """Return the figures of single-hop and multi-hop questions by the length of the list."""
         return self._by(lambda question: f"{question.hops}_{question.size}")
 
-    def _by(self, name: Callable[[Asked], str]) -> dict[str, dict[str, float]]:
+    def _by(self, name: Callable[[FactQuestion], str]) -> dict[str, dict[str, float]]:
         grades: dict[str, list[dict[str, float]]] = defaultdict(list)
-        for question, grade in self.told:
+        for question, grade in self.grades:
             grades[name(question)].append(grade)
-        return {group: averaged(grades[group]) for group in sorted(grades, reverse=True)}
+        return {group: average_grades(grades[group]) for group in sorted(grades, reverse=True)}
 
 
-def limited(lists: Sequence[Facts], most: int | None) -> Sequence[Facts]:
+def limit_questions(lists: Sequence[FactList], most: int | None) -> Sequence[FactList]:
     """Keep the first few questions of each type and list."""
     return [
         replace(
@@ -108,36 +108,36 @@ def limited(lists: Sequence[Facts], most: int | None) -> Sequence[Facts]:
     ]
 
 
-def run(lists: Sequence[Facts], vaults: Vaults, progress: Progress) -> Grades:
+def run(lists: Sequence[FactList], vaults: BenchVaults, progress: Progress) -> FactGrades:
     """Remember each list in a fresh vault, ask its questions and look for the answers."""
     asking = sum(len(facts.questions) for facts in lists)
     answered = count(1)
-    grades = Grades([])
+    grades = FactGrades([])
     for n, fact_list in enumerate(lists, 1):
         with vaults.fresh(f"facts-{n}", _FIRST) as vault:
             _fill(vault, fact_list, progress)
             vault.warm_up()
             for question in fact_list.questions:
-                hits = vault.ask(question.text, DEPTH, _FIRST + len(fact_list.told) * _BETWEEN)
-                grades.told.append((question, _graded(question, hits)))
+                hits = vault.ask(question.text, DEPTH, _FIRST + len(fact_list.facts) * _BETWEEN)
+                grades.grades.append((question, _grade(question, hits)))
                 progress("asking questions", next(answered), asking)
     return grades
 
 
-def _fill(desk: Desk, facts: Facts, progress: Progress) -> None:
-    times = [_FIRST + n * _BETWEEN for n in range(len(facts.told))]
-    statements = [{"content": fact, "observed_at": at} for fact, at in zip(facts.told, times, strict=True)]
-    with desk.filling(len(statements), progress):
-        for start in range(0, len(statements), AT_ONCE):
-            batch = statements[start : start + AT_ONCE]
-            desk.clock.at = times[start + len(batch) - 1]
-            desk.memory.remember_many(batch)
+def _fill(vault: BenchVault, facts: FactList, progress: Progress) -> None:
+    times = [_FIRST + n * _BETWEEN for n in range(len(facts.facts))]
+    statements = [{"content": fact, "observed_at": at} for fact, at in zip(facts.facts, times, strict=True)]
+    with vault.filling(len(statements), progress):
+        for start in range(0, len(statements), BATCH_SIZE):
+            batch = statements[start : start + BATCH_SIZE]
+            vault.clock.at = times[start + len(batch) - 1]
+            vault.memory.remember_many(batch)
             progress(f"remembering {len(statements)} facts", start + len(batch), len(statements))
 
 
-def _graded(asked: Asked, hits: Sequence[Hit]) -> dict[str, float]:
-    return {name: 100.0 if _answered(asked, hits[:cut]) else 0.0 for name, cut in _CUTS[asked.hops].items()}
+def _grade(question: FactQuestion, hits: Sequence[Hit]) -> dict[str, float]:
+    return {name: 100.0 if _is_answered(question, hits[:cut]) else 0.0 for name, cut in _CUTS[question.hops].items()}
 
 
-def _answered(asked: Asked, hits: Sequence[Hit]) -> bool:
-    return any(answer.casefold() in hit.text.casefold() for hit in hits for answer in asked.answers)
+def _is_answered(question: FactQuestion, hits: Sequence[Hit]) -> bool:
+    return any(answer.casefold() in hit.text.casefold() for hit in hits for answer in question.answers)

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from lamina.bench.command import AsJson, ending
+from lamina.bench.command_options import AsJson, exit_on_error
 
 
 def load(
@@ -27,10 +27,10 @@ def load(
 
     Example: lamina bench load --clients 20 --seconds 10 --slow 200 --json
     """
-    from lamina.bench.load import run
+    from lamina.bench.load_benchmark import run
 
     say = Console(stderr=True)
-    with ending():
+    with exit_on_error():
         result = run(
             clients, seconds, slow, atoms, pause, embedder, seed, lambda text: say.print(f"[dim]{text}")
         ).result()

@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lamina.bench.collection import Asked, Collection, Session, Turn, read, some
+from lamina.bench.data_set import BenchCollection, BenchQuestion, BenchSession, BenchTurn, read_data_file, require_any
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
-APART = frozenset({"adversarial"})
+SEPARATE_CATEGORIES = frozenset({"adversarial"})
 """Reported separately: a fact attributed to the wrong person is not a question with an answer."""
 _TURN_ID = re.compile(r"D:?(\d+):0*(\d+)")
 _FILLER = (
@@ -29,17 +29,21 @@ _FILLER = (
 )
 
 
-def load(path: Path) -> tuple[list[Collection], str]:
+def load(path: Path) -> tuple[list[BenchCollection], str]:
     """Return the conversations of a LoCoMo file and the SHA-256 of the file."""
-    return read(
-        path, "LoCoMo", lambda data: some((_conversation(conversation) for conversation in data), "conversations")
+    return read_data_file(
+        path,
+        "LoCoMo",
+        lambda data: require_any((_parse_conversation(conversation) for conversation in data), "conversations"),
     )
 
 
-def _conversation(data: dict[str, Any]) -> Collection:
+def _parse_conversation(data: dict[str, Any]) -> BenchCollection:
     name, conversation = str(data["sample_id"]), data["conversation"]
     numbers = sorted(int(key.split("_")[1]) for key in conversation if re.fullmatch(r"session_\d+", key))
-    sessions = tuple(_session(name, number, conversation) for number in numbers if conversation[f"session_{number}"])
+    sessions = tuple(
+        _parse_session(name, number, conversation) for number in numbers if conversation[f"session_{number}"]
+    )
     home = {turn.id: session.id for session in sessions for turn in session.turns}
     questions = []
     for question in data["qa"]:
@@ -47,21 +51,23 @@ def _conversation(data: dict[str, Any]) -> Collection:
         gold = frozenset(named & home.keys())
         if gold:
             category = CATEGORIES[int(question["category"])]
-            questions.append(Asked(str(question["question"]), category, gold, frozenset(home[turn] for turn in gold)))
-    return Collection(name, sessions, tuple(questions))
+            questions.append(
+                BenchQuestion(str(question["question"]), category, gold, frozenset(home[turn] for turn in gold))
+            )
+    return BenchCollection(name, sessions, tuple(questions))
 
 
-def _session(name: str, number: int, said: dict[str, Any]) -> Session:
-    at = datetime.strptime(said[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+def _parse_session(name: str, number: int, conversation: dict[str, Any]) -> BenchSession:
+    at = datetime.strptime(conversation[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
     turns = []
-    for turn in said[f"session_{number}"]:
+    for turn in conversation[f"session_{number}"]:
         caption = f" [image: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
         a, b = _TURN_ID.findall(turn["dia_id"])[0]
-        turns.append(Turn(f"{name}/D{a}:{b}", str(turn["text"]) + caption, speaker=str(turn["speaker"]), at=at))
-    return Session(f"{name}-{number}", at, tuple(turns))
+        turns.append(BenchTurn(f"{name}/D{a}:{b}", str(turn["text"]) + caption, speaker=str(turn["speaker"]), at=at))
+    return BenchSession(f"{name}-{number}", at, tuple(turns))
 
 
-def shaped(conversations: Sequence[Collection], count: int, seed: int) -> Iterator[Session]:
+def generate_sessions(conversations: Sequence[BenchCollection], count: int, seed: int) -> Iterator[BenchSession]:
     """Generate sessions with `count` turns in all, by a word chain trained on the given conversations.
 
     Word frequencies, turn lengths, session lengths and speakers are like theirs, so that indexing them costs as much as
@@ -82,14 +88,16 @@ def shaped(conversations: Sequence[Collection], count: int, seed: int) -> Iterat
         pair = rng.sample(speakers, 2)
         at = datetime.fromtimestamp(1_600_000_000 + generated * 60, UTC)
         session_turns = (
-            Turn(f"shaped/{generated + n}", _talk(rng, follows, rng.choice(lengths)), speaker=pair[n % 2], at=at)
+            BenchTurn(
+                f"shaped/{generated + n}", _generate_turn(rng, follows, rng.choice(lengths)), speaker=pair[n % 2], at=at
+            )
             for n in range(size)
         )
-        yield Session(f"shaped-{generated}", at, tuple(session_turns))
+        yield BenchSession(f"shaped-{generated}", at, tuple(session_turns))
         generated += size
 
 
-def _talk(rng: random.Random, follows: dict[str, list[str]], length: int) -> str:
+def _generate_turn(rng: random.Random, follows: dict[str, list[str]], length: int) -> str:
     words: list[str] = []
     last = ""
     for _ in range(max(1, length)):

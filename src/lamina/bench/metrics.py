@@ -43,7 +43,7 @@ def reciprocal_rank(ranked: Sequence[Hashable], gold: Set[Hashable]) -> float:
     return next((100 / rank for rank, item in enumerate(ranked[:DEPTH], 1) if item in gold), 0.0)
 
 
-def graded(ranked: Sequence[Hashable], gold: Set[Hashable]) -> dict[str, float]:
+def grade_ranking(ranked: Sequence[Hashable], gold: Set[Hashable]) -> dict[str, float]:
     """Return all metrics of one question."""
     return {
         **{f"R@{k}": recall_at(k, ranked, gold) for k in (1, 5, 10, 20)},
@@ -54,13 +54,13 @@ def graded(ranked: Sequence[Hashable], gold: Set[Hashable]) -> dict[str, float]:
     }
 
 
-def averaged(grades: Sequence[Mapping[str, float]]) -> dict[str, float]:
+def average_grades(grades: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Return the mean of each metric over the questions, and their number."""
     means = {name: round(sum(grade[name] for grade in grades) / len(grades), 2) for name in grades[0]}
     return {"n": len(grades), **means}
 
 
-def distinct(ranked: Iterable[T]) -> list[T]:
+def unique_in_order(ranked: Iterable[T]) -> list[T]:
     """Return each item once, at its first position."""
     return list(dict.fromkeys(ranked))
 

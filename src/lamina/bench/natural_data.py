@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import lamina
-from lamina.bench.collection import Session, Turn, read, some
+from lamina.bench.data_set import BenchSession, BenchTurn, read_data_file, require_any
 from lamina.errors import InvalidInput
-from lamina.text.times import parse_time
+from lamina.text.timestamps import parse_time
 
 FOLDER = Path(lamina.__file__).parents[2] / "training" / "data" / "natural"
 HELD_OUT = frozenset({"f"})
@@ -52,7 +52,7 @@ class Person:
 
     id: str
     now: datetime
-    sessions: tuple[Session, ...]
+    sessions: tuple[BenchSession, ...]
     checks: tuple[TalkCheck, ...]
     labels: tuple[LinkLabel, ...] | None
 
@@ -80,7 +80,7 @@ def load_people(paths: Sequence[Path], limit: int | None = None) -> tuple[list[P
 
 def _load_person(path: Path, limit: int | None) -> tuple[Person, str]:
     labels = _load_labels(path)
-    return read(path, "natural talk", lambda data: _parse_person(data, _person_id(path), labels, limit))
+    return read_data_file(path, "natural talk", lambda data: _parse_person(data, _person_id(path), labels, limit))
 
 
 def _load_labels(path: Path) -> tuple[LinkLabel, ...] | None:
@@ -88,7 +88,7 @@ def _load_labels(path: Path) -> tuple[LinkLabel, ...] | None:
     links = path.with_name(path.name.replace("natural", "links", 1))
     if links == path or not links.exists():
         return None
-    return read(links, "links", lambda data: tuple(map(_parse_label, data)))[0]
+    return read_data_file(links, "links", lambda data: tuple(map(_parse_label, data)))[0]
 
 
 def _person_id(path: Path) -> str:
@@ -96,17 +96,17 @@ def _person_id(path: Path) -> str:
 
 
 def _parse_person(data: dict[str, Any], id: str, labels: tuple[LinkLabel, ...] | None, limit: int | None) -> Person:
-    sessions = some(map(_parse_session, data["sessions"]), "sessions")
-    checks = some(map(_parse_check, data["checks"]), "checks")
+    sessions = require_any(map(_parse_session, data["sessions"]), "sessions")
+    checks = require_any(map(_parse_check, data["checks"]), "checks")
     return Person(id, parse_time(data["now"]), tuple(sessions), tuple(checks[:limit]), labels)
 
 
-def _parse_session(data: dict[str, Any]) -> Session:
+def _parse_session(data: dict[str, Any]) -> BenchSession:
     turns = tuple(
-        Turn(f"{data['id']}/{n}", turn["content"], turn.get("speaker"), turn.get("role"), parse_time(turn["at"]))
+        BenchTurn(f"{data['id']}/{n}", turn["content"], turn.get("speaker"), turn.get("role"), parse_time(turn["at"]))
         for n, turn in enumerate(data["turns"])
     )
-    return Session(data["id"], parse_time(data["turns"][0]["at"]), turns)
+    return BenchSession(data["id"], parse_time(data["turns"][0]["at"]), turns)
 
 
 def _parse_check(data: dict[str, Any]) -> TalkCheck:

@@ -10,10 +10,10 @@ from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from lamina.bench.bench_result import BenchResult
+from lamina.bench.bench_vaults import BenchVaults, Progress, StateModel
 from lamina.bench.chart import Groups
-from lamina.bench.command import AsJson, Chart, Failures, Keep, Light, ending, progress_bars
-from lamina.bench.result import Result
-from lamina.bench.vaults import Progress, StateModel, Vaults
+from lamina.bench.command_options import AsJson, Chart, Failures, Keep, Light, exit_on_error, progress_bars
 from lamina.errors import InvalidInput, LaminaError
 
 Without = Annotated[bool, typer.Option("--without-model", help="Without the state model.")]
@@ -25,7 +25,7 @@ WITH_MODEL, WITHOUT_MODEL = "with model", "without model"
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class RunMeasurement:
     """The result of one run: figures overall and by category, bars of a chart, and the failed checks as text."""
 
     overall: Mapping[str, Any]
@@ -34,7 +34,7 @@ class Measured:
     failures: Iterable[str]
 
 
-Measure: TypeAlias = Callable[[Vaults, Progress], Measured]
+Measure: TypeAlias = Callable[[BenchVaults, Progress], RunMeasurement]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class RunOptions:
     chart: Path | None
     background: bool = False
 
-    def vaults(self) -> dict[str, Vaults]:
+    def vaults(self) -> dict[str, BenchVaults]:
         """Return the vaults of each run; InvalidInput if the options contradict each other."""
         if self.compare and self.without_model:
             raise InvalidInput("--compare already includes the run without the model; leave out --without-model")
@@ -61,9 +61,9 @@ class RunOptions:
             return {WITHOUT_MODEL: self._vaults("", "off")}
         return {WITH_MODEL: self._vaults("", None)}
 
-    def _vaults(self, subfolder: str, state_model: StateModel | None) -> Vaults:
+    def _vaults(self, subfolder: str, state_model: StateModel | None) -> BenchVaults:
         keep = self.keep / subfolder.replace(" ", "-") if self.keep else None
-        return Vaults(light=self.light, keep=keep, state_model=state_model, background=self.background)
+        return BenchVaults(light=self.light, keep=keep, state_model=state_model, background=self.background)
 
 
 def natural(
@@ -89,20 +89,22 @@ def natural(
 
     Example: lamina bench natural --compare
     """
-    from lamina.bench.natural import run
+    from lamina.bench.natural_benchmark import run
     from lamina.bench.natural_data import default_files, load_people
     from lamina.bench.natural_scores import describe_failure, percent_bars
 
     options = RunOptions(light, without_model, compare, limit, keep, failures, as_json, chart, background)
-    with ending():
+    with exit_on_error():
         if files and held_out:
             raise InvalidInput("--held-out chooses among the repository's own files; leave it out or name no files")
         people, digests = load_people(files or default_files(held_out=held_out), limit)
 
-        def measure(vaults: Vaults, progress: Progress) -> Measured:
+        def measure(vaults: BenchVaults, progress: Progress) -> RunMeasurement:
             sheet = run(people, vaults, progress)
             overall = sheet.overall()
-            return Measured(overall, sheet.people(), percent_bars(overall), map(describe_failure, sheet.failures()))
+            return RunMeasurement(
+                overall, sheet.people(), percent_bars(overall), map(describe_failure, sheet.failures())
+            )
 
         _run_and_show("natural", digests, options, measure)
 
@@ -122,23 +124,25 @@ def chains(
 
     Example: lamina bench chains stale_chain.json.gz wikistate.json.gz --compare
     """
+    from lamina.bench.chain_benchmark import load_chains, run
     from lamina.bench.chain_scores import describe_failure, percent_bars
-    from lamina.bench.chains import load_chains, run
 
     options = RunOptions(light, without_model, compare, limit, keep, failures, as_json, chart)
-    with ending():
+    with exit_on_error():
         entries, digests = load_chains(files, limit)
 
-        def measure(vaults: Vaults, progress: Progress) -> Measured:
+        def measure(vaults: BenchVaults, progress: Progress) -> RunMeasurement:
             sheet = run(entries, vaults, progress)
             by_file = sheet.files()
-            return Measured(sheet.overall(), by_file, percent_bars(by_file), map(describe_failure, sheet.failures()))
+            return RunMeasurement(
+                sheet.overall(), by_file, percent_bars(by_file), map(describe_failure, sheet.failures())
+            )
 
         _run_and_show("chains", digests, options, measure)
 
 
 @contextmanager
-def explained_weights() -> Iterator[None]:
+def explain_missing_weights() -> Iterator[None]:
     """Turn a missing file of the state model into a LaminaError that says what to do."""
     try:
         yield
@@ -152,22 +156,22 @@ def explained_weights() -> Iterator[None]:
 
 
 def _run_and_show(bench: str, digests: Mapping[str, str], options: RunOptions, measure: Measure) -> None:
-    from lamina.bench.chart import write
-    from lamina.bench.comparison import joined_bars, print_json, print_tables
+    from lamina.bench.chart import write_chart
+    from lamina.bench.run_comparison import join_bars, print_json, print_tables
 
-    runs: dict[str, Result] = {}
+    runs: dict[str, BenchResult] = {}
     bars: dict[str, Groups] = {}
     for name, vaults in options.vaults().items():
-        with progress_bars() as progress, explained_weights():
+        with progress_bars() as progress, explain_missing_weights():
             measured = measure(vaults, progress)
         for failure in measured.failures if options.failures else ():
             typer.echo(f"{name}: {failure}", err=options.as_json)
         settings = {**vaults.settings(), "limit": options.limit, "files": dict(digests)}
         digest = next(iter(digests.values())) if len(digests) == 1 else None
-        runs[name] = Result(bench, digest, settings, measured.overall, measured.categories, vaults.speed())
+        runs[name] = BenchResult(bench, digest, settings, measured.overall, measured.categories, vaults.speed())
         bars[name] = measured.bars
     if options.chart is not None:
-        write(options.chart, f"lamina bench {bench} (%)", joined_bars(bars))
+        write_chart(options.chart, f"lamina bench {bench} (%)", join_bars(bars))
     if options.as_json:
         print_json(runs)
     else:

@@ -12,8 +12,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from lamina.bench.command import AsJson, Chart, ending
-from lamina.bench.result import Result
+from lamina.bench.bench_result import BenchResult
+from lamina.bench.command_options import AsJson, Chart, exit_on_error
 from lamina.errors import InvalidInput
 
 Questions = Annotated[int, typer.Option(help="how many questions are asked", min=10)]
@@ -45,18 +45,18 @@ def scale(
     Example: lamina bench scale --sizes 10000,100000 --passages 100000 --data locomo.json.gz --chart scale.svg
     """
     from lamina.bench.locomo import load
-    from lamina.bench.scale import run, whole_part
+    from lamina.bench.scale_benchmark import measure_vaults, run
 
-    with ending():
+    with exit_on_error():
         result = run(_sizes(sizes), questions, seed, vectors, _say)
         if passages:
             talk = load(data)[0] if data is not None else []
-            whole_part(_sizes(passages), talk, questions, seed, result, _say)
+            measure_vaults(_sizes(passages), talk, questions, seed, result, _say)
         _draw(chart, "lamina bench scale (%, beside float32 and numpy)", result.chart())
     if as_json:
         by_size = {str(size): figures for size, figures in result.figures.items()}
         by_size |= {f"whole recall, {size}": figures for size, figures in result.whole.items()}
-        _print_json(Result("scale", None, result.settings, result.bars(), by_size, result.growth()))
+        _print_json(BenchResult("scale", None, result.settings, result.bars(), by_size, result.growth()))
         return
     names = list(dict.fromkeys(name for figures in result.figures.values() for name in figures))
     rows = [[name, *(f"{figures[name]:,.2f}" for figures in result.figures.values())] for name in names]
@@ -86,17 +86,17 @@ def peers(
 
     Example: lamina bench peers --sizes 100000 --python peers/bin/python --only usearch,lancedb
     """
-    from lamina.bench.engines import ENGINES
-    from lamina.bench.made_vectors import chosen
-    from lamina.bench.peers import run
+    from lamina.bench.peer_benchmark import run
+    from lamina.bench.vector_engines import ENGINES
+    from lamina.bench.vector_sources import choose_source
 
     names = only.split(",") if only else list(ENGINES)
-    with ending():
+    with exit_on_error():
         unknown = sorted(set(names) - set(ENGINES))
         if unknown:
             raise InvalidInput(f"no engine is called {unknown[0]!r}; there are {', '.join(ENGINES)}")
         results = {
-            size: run(chosen(vectors, size, questions, seed), names, python or sys.executable, threads, _say)
+            size: run(choose_source(vectors, size, questions, seed), names, python or sys.executable, threads, _say)
             for size in _sizes(sizes)
         }
         largest = max(results)
@@ -107,7 +107,7 @@ def peers(
             f"{size} {name}": entry for size, result in results.items() for name, entry in result.bars().items()
         }
         figures = {str(size): result.figures() for size, result in results.items()}
-        _print_json(Result("peers", None, settings, all_bars, figures, {}))
+        _print_json(BenchResult("peers", None, settings, all_bars, figures, {}))
         return
     for result in results.values():
         _print_table(PEER_COLUMNS, result.rows())
@@ -132,12 +132,12 @@ def _say(text: str) -> None:
 
 def _draw(path: Path | None, title: str, groups: Mapping[str, Mapping[str, float]]) -> None:
     if path is not None:
-        from lamina.bench.chart import write
+        from lamina.bench.chart import write_chart
 
-        write(path, title, groups)
+        write_chart(path, title, groups)
 
 
-def _print_json(result: Result) -> None:
+def _print_json(result: BenchResult) -> None:
     typer.echo(json.dumps(result.document(), indent=1, ensure_ascii=False))
 
 

@@ -12,25 +12,25 @@ from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.atom.trust import Origin
-from lamina.store.base import Change, Commit, Filter, Store
-from lamina.text.analyse import QUESTION_STOP, analyse
-from lamina.text.normal import normal_form
+from lamina.store.base import AtomChange, AtomFilter, Commit, Store
+from lamina.text.analyser import STOP_WORDS, analyse
+from lamina.text.normal_form import normal_form
 from lamina.vault import layout
 
-OVERLAP = 0.35
+MIN_TOPIC_OVERLAP = 0.35
 """The least share of its topics that a statement must have in common with a box."""
-IDLE = timedelta(minutes=30)
+IDLE_TIMEOUT = timedelta(minutes=30)
 """A box accepts no statement that is this much older or younger than its last one."""
-MOST = 50
+MAX_STATEMENTS = 50
 """The most statements of a box."""
-RECENT = 60
+RECENT_STATEMENTS = 60
 """How many of the newest statements are read to find the open boxes."""
-UNSEALED = 2000
+UNSEALED_STATEMENTS = 2000
 """How many are read to find boxes to seal."""
-TRACE = timedelta(days=7)
+TRACE_WINDOW = timedelta(days=7)
 """How far apart two boxes of a trace may be."""
-TRACE_OVERLAP = 0.4
-SHOWN = 5
+MIN_TRACE_OVERLAP = 0.4
+HEADING_TOPICS = 5
 """How many topics are in the heading of a box."""
 _WORD = re.compile(r"\w+")
 
@@ -46,45 +46,49 @@ class Box:
     def add(self, atom: Atom) -> None:
         """Add a statement and count its topics."""
         self.members.append(atom)
-        for topic in topics_of(atom):
+        for topic in find_topics(atom):
             self.topics[topic] = self.topics.get(topic, 0) + 1
 
     @property
-    def last(self) -> datetime:
+    def last_observed_at(self) -> datetime:
         """The time of the newest statement."""
         return max(member.observed_at for member in self.members)
 
-    def takes(self, atom: Atom) -> bool:
+    def accepts(self, atom: Atom) -> bool:
         """Return whether a statement belongs to the box: observed at about the same time, on the same topics."""
-        near = abs(atom.observed_at - self.last) < IDLE
-        return near and len(self.members) < MOST and contained(topics_of(atom), self.topics) >= OVERLAP
+        near = abs(atom.observed_at - self.last_observed_at) < IDLE_TIMEOUT
+        return (
+            near
+            and len(self.members) < MAX_STATEMENTS
+            and topic_overlap(find_topics(atom), self.topics) >= MIN_TOPIC_OVERLAP
+        )
 
-    def is_done(self, now: datetime) -> bool:
+    def is_complete(self, now: datetime) -> bool:
         """Return whether the box is full or idle, so that nothing more will be added."""
-        return len(self.members) >= MOST or now - self.last >= IDLE
+        return len(self.members) >= MAX_STATEMENTS or now - self.last_observed_at >= IDLE_TIMEOUT
 
 
-def topics_of(atom: Atom) -> frozenset[str]:
+def find_topics(atom: Atom) -> frozenset[str]:
     """Return the topics of a statement: the names it mentions, its tags, and the stems of its other words."""
     names = (normal_form(topic) for topic in (*atom.entities, *atom.tags, atom.attribute or ""))
-    words = (token for token in analyse(atom.content) if len(token) > 2 and token not in QUESTION_STOP)
+    words = (token for token in analyse(atom.content) if len(token) > 2 and token not in STOP_WORDS)
     return frozenset(topic for topic in (*names, *words) if topic) - {normal_form(atom.subject)}
 
 
-def contained(topics: frozenset[str], held: Mapping[str, int] | frozenset[str]) -> float:
+def topic_overlap(topics: frozenset[str], box_topics: Mapping[str, int] | frozenset[str]) -> float:
     """Return the share of the topics that the box has; it does not shrink as the box grows."""
-    return sum(topic in held for topic in topics) / len(topics) if topics else 0.0
+    return sum(topic in box_topics for topic in topics) / len(topics) if topics else 0.0
 
 
-def boxed(atoms: Sequence[Atom], store: Store, ids: Iterator[AtomId]) -> list[Atom]:
+def assign_boxes(atoms: Sequence[Atom], store: Store, ids: Iterator[AtomId]) -> list[Atom]:
     """Return the statements with box ids: of the open box that fits best, or of a new one."""
     if not atoms:
         return []
-    open_boxes = _boxes(_recent(store, atoms[0].scope, RECENT))
+    open_boxes = _group_by_box(_read_boxed_statements(store, atoms[0].scope, RECENT_STATEMENTS))
     boxed_atoms: list[Atom] = []
     for atom in atoms:
-        fitting = [box for box in open_boxes.values() if box.takes(atom)]
-        best = max(fitting, key=lambda box: (contained(topics_of(atom), box.topics), box.id), default=None)
+        fitting = [box for box in open_boxes.values() if box.accepts(atom)]
+        best = max(fitting, key=lambda box: (topic_overlap(find_topics(atom), box.topics), box.id), default=None)
         if best is None:
             best = Box(next(ids))
             open_boxes[best.id] = best
@@ -94,20 +98,22 @@ def boxed(atoms: Sequence[Atom], store: Store, ids: Iterator[AtomId]) -> list[At
     return boxed_atoms
 
 
-def seal(store: Store, scope: Scope, now: datetime) -> list[Atom]:
+def seal_boxes(store: Store, scope: Scope, now: datetime) -> list[Atom]:
     """Seal the boxes that are complete and return their statements.
 
     Each becomes an atom that lists its statements and belongs to a trace.
     """
-    boxes = _boxes(_recent(store, scope, UNSEALED))
-    sealed = {box.id for box in store.read(Filter(scopes=(scope,), ids=tuple(boxes)))} if boxes else set()
-    complete = [box for box in boxes.values() if box.id not in sealed and box.is_done(now)]
+    boxes = _group_by_box(_read_boxed_statements(store, scope, UNSEALED_STATEMENTS))
+    sealed = {box.id for box in store.read(AtomFilter(scopes=(scope,), ids=tuple(boxes)))} if boxes else set()
+    complete = [box for box in boxes.values() if box.id not in sealed and box.is_complete(now)]
     if not complete:
         return []
-    earlier_boxes = store.read(Filter(scopes=(scope,), kinds=frozenset({"box"}), limit=UNSEALED))
-    for box in sorted(complete, key=lambda box: (box.last, box.id)):
-        atom = _sealed(
-            box, scope, [earlier for earlier in earlier_boxes if abs(box.last - earlier.observed_at) <= TRACE]
+    earlier_boxes = store.read(AtomFilter(scopes=(scope,), kinds=frozenset({"box"}), limit=UNSEALED_STATEMENTS))
+    for box in sorted(complete, key=lambda box: (box.last_observed_at, box.id)):
+        atom = _box_atom(
+            box,
+            scope,
+            [earlier for earlier in earlier_boxes if abs(box.last_observed_at - earlier.observed_at) <= TRACE_WINDOW],
         )
         earlier_boxes.append(atom)
         store.commit(
@@ -117,20 +123,20 @@ def seal(store: Store, scope: Scope, now: datetime) -> list[Atom]:
                 verb="box",
                 reason=f"sealed a box of {len(box.members)}",
                 scope=scope,
-                changes=(Change(atom),),
+                changes=(AtomChange(atom),),
                 key=f"box {box.id}",
             )
         )
     return [member for box in complete for member in box.members]
 
 
-def _recent(store: Store, scope: Scope, limit: int) -> list[Atom]:
+def _read_boxed_statements(store: Store, scope: Scope, limit: int) -> list[Atom]:
     """Return the newest statements that belong to a box."""
-    atoms = store.read(Filter(scopes=(scope,), statuses=frozenset(RECALL_WEIGHT), limit=limit))
+    atoms = store.read(AtomFilter(scopes=(scope,), statuses=frozenset(RECALL_WEIGHT), limit=limit))
     return [atom for atom in atoms if atom.box_id is not None]
 
 
-def _boxes(atoms: Sequence[Atom]) -> dict[AtomId, Box]:
+def _group_by_box(atoms: Sequence[Atom]) -> dict[AtomId, Box]:
     """Return the boxes of these statements, by id."""
     boxes: dict[AtomId, Box] = {}
     for atom in sorted(atoms, key=lambda statement: (statement.observed_at, statement.id)):
@@ -139,15 +145,16 @@ def _boxes(atoms: Sequence[Atom]) -> dict[AtomId, Box]:
     return boxes
 
 
-def _sealed(box: Box, scope: Scope, known: Sequence[Atom]) -> Atom:
+def _box_atom(box: Box, scope: Scope, sealed_boxes: Sequence[Atom]) -> Atom:
     """Return the atom of a sealed box: a heading of its main topics and a link to each statement."""
     ranked_topics = sorted(box.topics, key=lambda topic: (-box.topics[topic], topic))
     spellings = {
         stem: word for member in box.members for word in _WORD.findall(member.content) for stem in analyse(word)
     }
-    heading = ", ".join(spellings.get(topic, topic).lower() for topic in ranked_topics[:SHOWN])
+    heading = ", ".join(spellings.get(topic, topic).lower() for topic in ranked_topics[:HEADING_TOPICS])
     lines = (
-        f"- [[{layout.stem(layout.path_for(member))}]] {' '.join(member.content.split())}" for member in box.members
+        f"- [[{layout.file_stem(layout.path_for(member))}]] {' '.join(member.content.split())}"
+        for member in box.members
     )
     return Atom(
         id=box.id,
@@ -156,17 +163,17 @@ def _sealed(box: Box, scope: Scope, known: Sequence[Atom]) -> Atom:
         content="\n".join([f"# {heading}", "", *lines]),
         observed_at=box.members[0].observed_at,
         session_id=box.members[0].session_id,
-        tags=tuple(ranked_topics[: 4 * SHOWN]),
+        tags=tuple(ranked_topics[: 4 * HEADING_TOPICS]),
         origin=Origin.DREAM,
         derived_from=tuple(member.id for member in box.members),
-        trace_id=_trace(box, known),
+        trace_id=_trace_id(box, sealed_boxes),
         **kind_defaults("box", 1.0, Origin.DREAM),
     )
 
 
-def _trace(box: Box, known: Sequence[Atom]) -> str:
+def _trace_id(box: Box, sealed_boxes: Sequence[Atom]) -> str:
     """Return the trace of the most similar earlier box, or a new one with the id of this box."""
     topics = frozenset(box.topics)
-    similar = [(contained(frozenset(atom.tags), topics), atom) for atom in known if atom.trace_id]
+    similar = [(topic_overlap(frozenset(atom.tags), topics), atom) for atom in sealed_boxes if atom.trace_id]
     overlap, best = max(similar, key=lambda pair: (pair[0], pair[1].observed_at, pair[1].id), default=(0.0, None))
-    return best.trace_id or box.id if best is not None and overlap >= TRACE_OVERLAP else box.id
+    return best.trace_id or box.id if best is not None and overlap >= MIN_TRACE_OVERLAP else box.id

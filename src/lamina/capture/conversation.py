@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from lamina.capture.draft import Turn
-from lamina.capture.fence import without_recalled
-from lamina.capture.pieces import Piece, form_of, pieces_of
+from lamina.capture.draft import InputTurn
+from lamina.capture.pieces import TextPiece, detect_format, split_text
+from lamina.capture.recalled_context import remove_recalled_context
 from lamina.capture.redact import redact
 from lamina.errors import InvalidInput
 
@@ -24,100 +24,106 @@ class Conversation:
     Also the names of redacted secrets and the number of removed blocks of recalled context.
     """
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TextPiece, ...]
     session_id: str
     source_id: str | None
     observed_at: datetime
     agents: tuple[str, ...] = ()
-    redacted: tuple[str, ...] = ()
+    redacted_secrets: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    recalled: int = 0
+    recalled_blocks: int = 0
 
 
-def conversation(
-    words: str | Sequence[Turn] | Sequence[Piece],
+def parse_conversation(
+    words: str | Sequence[InputTurn] | Sequence[TextPiece],
     session_id: str | None,
     source_id: str | None,
-    at: datetime,
+    observed_at: datetime,
     agents: tuple[str, ...] = (),
     *,
-    name: str | None = None,
+    file_name: str | None = None,
     tags: Sequence[str] = (),
-    personal: bool = False,
+    redact_personal: bool = False,
 ) -> Conversation:
     """Return the redacted pieces of a text or of a list of turns; InvalidInput if there is no text.
 
     A text is split by its format: a transcript into turns, markdown at headings, code at definitions. The `file_name`
     helps to detect the format. Without a `session_id`, one is derived from the words.
     """
-    pieces, recalled = _pieces(words, at, name)
+    pieces, recalled = _split_words(words, observed_at, file_name)
     if not pieces:
         suffix = " besides recalled context" if recalled else ""
         raise InvalidInput(f"there are no words to capture{suffix}")
-    redactor = _Cleaner(personal)
-    redacted_pieces = tuple(redactor.piece(piece) for piece in pieces)
-    session_name, source_name = redactor.name(session_id or ""), redactor.name(source_id or "")
-    redacted_tags = tuple(dict.fromkeys(redactor.label(tag) for tag in tags))
+    redactor = _PieceRedactor(redact_personal)
+    redacted_pieces = tuple(redactor.redact_piece(piece) for piece in pieces)
+    session_name, source_name = redactor.redact_id(session_id or ""), redactor.redact_id(source_id or "")
+    redacted_tags = tuple(dict.fromkeys(redactor.redact_label(tag) for tag in tags))
     return Conversation(
         redacted_pieces,
-        session_name or _name(redacted_pieces, at),
+        session_name or _make_session_id(redacted_pieces, observed_at),
         source_name or None,
-        at,
+        observed_at,
         agents,
-        tuple(redactor.taken),
+        tuple(redactor.secret_names),
         tags=redacted_tags,
-        recalled=recalled,
+        recalled_blocks=recalled,
     )
 
 
-def _pieces(words: str | Sequence[Turn] | Sequence[Piece], at: datetime, name: str | None) -> tuple[list[Piece], int]:
+def _split_words(
+    words: str | Sequence[InputTurn] | Sequence[TextPiece], observed_at: datetime, file_name: str | None
+) -> tuple[list[TextPiece], int]:
     """Return the pieces, and the number of blocks of recalled context that were removed from them."""
     if isinstance(words, str):
-        cleaned = without_recalled(words)
-        return pieces_of(cleaned.text, form_of(cleaned.text, name), on=at.date()), cleaned.taken
-    pieces, removed_blocks = list[Piece](), 0
+        cleaned = remove_recalled_context(words)
+        return split_text(
+            cleaned.text, detect_format(cleaned.text, file_name), day=observed_at.date()
+        ), cleaned.removed_blocks
+    pieces, removed_blocks = list[TextPiece](), 0
     for part in words:
-        piece = part if isinstance(part, Piece) else Piece(part.content, part.name, part.at or at)
-        cleaned = without_recalled(piece.text)
-        removed_blocks += cleaned.taken
-        text = cleaned.text if isinstance(part, Piece) else cleaned.text.strip("\n")
-        if text.strip() or not cleaned.taken:
+        piece = part if isinstance(part, TextPiece) else TextPiece(part.content, part.name, part.at or observed_at)
+        cleaned = remove_recalled_context(piece.text)
+        removed_blocks += cleaned.removed_blocks
+        text = cleaned.text if isinstance(part, TextPiece) else cleaned.text.strip("\n")
+        if text.strip() or not cleaned.removed_blocks:
             pieces.append(replace(piece, text=text))
     return pieces, removed_blocks
 
 
-class _Cleaner:
+class _PieceRedactor:
     """Redacts pieces and labels and collects the names of the secrets.
 
     Labels are cached: many pieces share a heading.
     """
 
-    def __init__(self, personal: bool) -> None:
-        self._personal = personal
+    def __init__(self, redact_personal: bool) -> None:
+        self._personal = redact_personal
         self._labels: dict[str, str] = {"": ""}
-        self.taken: list[str] = []
+        self.secret_names: list[str] = []
 
-    def piece(self, piece: Piece) -> Piece:
+    def redact_piece(self, piece: TextPiece) -> TextPiece:
         """Return a piece with its text and labels redacted."""
-        speaker = self.label(piece.speaker) if piece.speaker else None
-        return Piece(self._clean(piece.text), speaker, piece.at, self.label(piece.context), self.label(piece.page))
+        speaker = self.redact_label(piece.speaker) if piece.speaker else None
+        return TextPiece(
+            self._redact(piece.text), speaker, piece.at, self.redact_label(piece.context), self.redact_label(piece.page)
+        )
 
-    def label(self, text: str) -> str:
+    def redact_label(self, text: str) -> str:
         """Return a speaker, tag or heading redacted."""
         if text not in self._labels:
-            self._labels[text] = self._clean(text)
+            self._labels[text] = self._redact(text)
         return self._labels[text]
 
-    def name(self, text: str) -> str:
+    def redact_id(self, text: str) -> str:
         """Redact a session or source id. Personal numbers stay, because digits tell one id from another."""
-        return self._clean(text, personal=False)
+        return self._redact(text, redact_personal=False)
 
-    def _clean(self, text: str, personal: bool | None = None) -> str:
-        redacted = redact(text, personal=self._personal if personal is None else personal)
-        self.taken += [secret.name for secret in redacted.found]
+    def _redact(self, text: str, redact_personal: bool | None = None) -> str:
+        redacted = redact(text, personal=self._personal if redact_personal is None else redact_personal)
+        self.secret_names += [secret.name for secret in redacted.secrets]
         return redacted.text
 
 
-def _name(pieces: Sequence[Piece], at: datetime) -> str:
+def _make_session_id(pieces: Sequence[TextPiece], at: datetime) -> str:
     words = "\n\n".join(piece.text for piece in pieces)
     return f"{at:%Y%m%d}-{hashlib.blake2b(words.encode(), digest_size=4).hexdigest()}"

@@ -14,8 +14,8 @@ from lamina.atom.kinds import Durability, Layer, MemoryType
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
 from lamina.errors import InvalidInput
-from lamina.text.normal import one_line
-from lamina.text.times import parse_time, to_utc
+from lamina.text.normal_form import one_line
+from lamina.text.timestamps import parse_time, to_utc
 
 CONTENT_LIMIT = 64 * 1024
 LABEL_LIMIT = 500
@@ -29,14 +29,14 @@ def clean_text(text: str) -> str:
     return text
 
 
-def _label(text: str) -> str:
+def _check_label(text: str) -> str:
     label = one_line(clean_text(text))
     if len(label) > LABEL_LIMIT:
         raise ValueError(f"longer than {LABEL_LIMIT} characters")
     return label
 
 
-def _content(text: str) -> str:
+def _check_content(text: str) -> str:
     content = clean_text(text).strip()
     if not content:
         raise ValueError("the content is empty; give a text to remember")
@@ -45,14 +45,14 @@ def _content(text: str) -> str:
     return content
 
 
-def _moment(moment: datetime) -> datetime:
+def _to_utc_moment(moment: datetime) -> datetime:
     try:
         return to_utc(moment)
     except OverflowError as error:
         raise ValueError("outside the years 1 to 9999 in UTC") from error
 
 
-def _through_the_day(given: object) -> object:
+def _to_end_of_day(given: object) -> object:
     """Return the end of the day for a bare date, and any other value unchanged."""
     if isinstance(given, date) and not isinstance(given, datetime):
         given = given.isoformat()
@@ -60,22 +60,22 @@ def _through_the_day(given: object) -> object:
     return parse_time(str(given), end=True) if is_bare_date else given
 
 
-Label = Annotated[str, AfterValidator(_label)]
-Moment = Annotated[datetime, AfterValidator(_moment)]
-End = Annotated[datetime, BeforeValidator(_through_the_day), AfterValidator(_moment)]
+Label = Annotated[str, AfterValidator(_check_label)]
+UtcMoment = Annotated[datetime, AfterValidator(_to_utc_moment)]
+EndMoment = Annotated[datetime, BeforeValidator(_to_end_of_day), AfterValidator(_to_utc_moment)]
 
 
-class _Border(BaseModel):
+class _InputModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-M = TypeVar("M", bound=_Border)
+M = TypeVar("M", bound=_InputModel)
 
 
-class Draft(_Border):
+class Draft(_InputModel):
     """One explicit statement to remember."""
 
-    content: Annotated[str, AfterValidator(_content)]
+    content: Annotated[str, AfterValidator(_check_content)]
     kind: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")] = "fact"
     subject: Label = ""
     attribute: Label | None = None
@@ -84,12 +84,12 @@ class Draft(_Border):
     entities: tuple[Label, ...] = ()
     agents: tuple[Label, ...] = ()
     metadata: dict[Label, Annotated[str, AfterValidator(clean_text)]] = {}
-    observed_at: Moment | None = None
+    observed_at: UtcMoment | None = None
     source_id: Label | None = None
     session_id: Label | None = None
-    valid_from: Moment | None = None
-    valid_until: End | None = None
-    expires_at: Moment | None = None
+    valid_from: UtcMoment | None = None
+    valid_until: EndMoment | None = None
+    expires_at: UtcMoment | None = None
     pinned: bool = False
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
     importance: Annotated[float, Field(ge=0, le=1)] = 0.5
@@ -99,7 +99,7 @@ class Draft(_Border):
     evidence: tuple[Evidence, ...] = ()
 
     @model_validator(mode="after")
-    def _holds_at_some_time(self) -> Self:
+    def _check_interval(self) -> Self:
         if self.valid_from and self.valid_until and self.valid_until <= self.valid_from:
             raise ValueError("valid_until must be later than valid_from")
         return self
@@ -115,13 +115,13 @@ class Draft(_Border):
         return Atom(id=atom_id, scope=scope, origin=origin, principal=principal, **fields, **traits)
 
 
-class Turn(_Border):
+class InputTurn(_InputModel):
     """What one speaker said at one time."""
 
     content: Annotated[str, AfterValidator(clean_text)]
     speaker: Label | None = None
     role: Label | None = None
-    at: Moment | None = None
+    at: UtcMoment | None = None
 
     @property
     def name(self) -> str | None:
@@ -129,22 +129,22 @@ class Turn(_Border):
         return self.speaker or self.role
 
 
-class Heading(_Border):
+class ConversationHeader(_InputModel):
     """The ids and the time of a conversation as a whole."""
 
     session_id: Label | None = None
     source_id: Label | None = None
-    observed_at: Moment | None = None
+    observed_at: UtcMoment | None = None
 
 
 def parse_draft(**given: Any) -> Draft:
     """Return a draft made of keyword arguments; InvalidInput names the argument that is wrong."""
-    return _parsed(Draft, given)
+    return _validate(Draft, given)
 
 
-def parse_heading(**given: Any) -> Heading:
+def parse_conversation_header(**given: Any) -> ConversationHeader:
     """Return the header of a conversation made of keyword arguments; InvalidInput names the one that is wrong."""
-    return _parsed(Heading, given)
+    return _validate(ConversationHeader, given)
 
 
 def parse_text(text: str) -> str:
@@ -155,18 +155,18 @@ def parse_text(text: str) -> str:
         raise InvalidInput(str(error)) from error
 
 
-def parse_turns(turns: Sequence[dict[str, Any]]) -> list[Turn]:
+def parse_turns(turns: Sequence[dict[str, Any]]) -> list[InputTurn]:
     """Return the turns of a conversation without blank ones; InvalidInput names the turn that is wrong."""
     if isinstance(turns, Mapping):
         raise InvalidInput("capture takes a text or a list of turns; put a single turn into a list")
     return [
         turn
-        for turn in (_parsed(Turn, values, f"turn {n}") for n, values in enumerate(turns, 1))
+        for turn in (_validate(InputTurn, values, f"turn {n}") for n, values in enumerate(turns, 1))
         if turn.content.strip()
     ]
 
 
-def _parsed(model: type[M], values: object, noun: str = "input") -> M:
+def _validate(model: type[M], values: object, noun: str = "input") -> M:
     try:
         return model.model_validate(values)
     except ValidationError as error:

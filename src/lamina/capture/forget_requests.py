@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lamina.capture.prose import fenced, is_question
+from lamina.capture.prose import find_fenced_code, is_question
 from lamina.models.state_model import SentenceState
-from lamina.text.sentences import sentences
+from lamina.text.sentences import find_sentences
 
-LONGEST = 400
+MAX_SENTENCE_CHARS = 400
 """Longer sentences are not taken for requests."""
 
 
@@ -29,9 +29,9 @@ class RequestKind(StrEnum):
     SECRET = "secret"
 
 
-LEAST = {RequestKind.FORGET: 0.8, RequestKind.KEEP_OUT: 0.8, RequestKind.SECRET: 0.5}
+MIN_PROBABILITY = {RequestKind.FORGET: 0.8, RequestKind.KEEP_OUT: 0.8, RequestKind.SECRET: 0.5}
 """The least probabilities at which the model is believed; about nine of ten are right on unseen turns."""
-LEAST_LIGHT = dict.fromkeys(RequestKind, 0.95)
+MIN_PROBABILITY_LIGHT = dict.fromkeys(RequestKind, 0.95)
 """The same for the light model."""
 
 
@@ -47,13 +47,13 @@ class ForgetRequest:
     start: int
     end: int
     topic: str
-    is_own: bool = False
-    is_all: bool = False
-    spared: str = ""
+    is_about_speaker: bool = False
+    is_everything: bool = False
+    exception_topic: str = ""
 
 
-def forget_requests(
-    text: str, states: Sequence[SentenceState] = (), least: Mapping[RequestKind, float] = LEAST
+def find_forget_requests(
+    text: str, states: Sequence[SentenceState] = (), min_probability: Mapping[RequestKind, float] = MIN_PROBABILITY
 ) -> list[ForgetRequest]:
     """Return the requests of a turn, in order.
 
@@ -61,37 +61,43 @@ def forget_requests(
     believed.
     """
     by_place = {state.start: state for state in states}
-    code = fenced(text)
+    code = find_fenced_code(text)
     requests: list[ForgetRequest] = []
-    for start, end in sentences(text):
+    for start, end in find_sentences(text):
         sentence = text[start:end]
-        if len(sentence) > LONGEST or any(first <= start < last for first, last in code) or _SET.match(sentence):
+        if (
+            len(sentence) > MAX_SENTENCE_CHARS
+            or any(first <= start < last for first, last in code)
+            or _NOT_SPEECH.match(sentence)
+        ):
             continue
-        kind = _kind_of(sentence, by_place.get(start), least)
+        kind = _classify_sentence(sentence, by_place.get(start), min_probability)
         if kind is RequestKind.SECRET:
             requests.append(ForgetRequest(kind, start, end, ""))
         elif kind is not None:
             about, _, spared = _EXCEPT.sub("\0", sentence, count=1).partition("\0")
-            for topic, part in [] if _ALL_OF_ME.search(about) else _topics_of(about):
+            for topic, part in [] if _EVERYTHING_ABOUT_ME.search(about) else _find_topics(about):
                 is_about_speaker, is_everything = _OWN.search(part) is not None, _ALL.search(part) is not None
                 requests.append(
-                    ForgetRequest(kind, start, end, topic, is_about_speaker, is_everything, _topics_of(spared)[0][0])
+                    ForgetRequest(kind, start, end, topic, is_about_speaker, is_everything, _find_topics(spared)[0][0])
                 )
     return requests
 
 
-def may_hold_request(text: str) -> bool:
+def may_contain_request(text: str) -> bool:
     """Return whether a turn contains a word that such requests commonly have. Fast, with many false positives."""
     return _CUE.search(text) is not None
 
 
 def is_direct_order(sentence: str) -> bool:
     """Return whether a sentence is one of the direct orders that are recognised without the model."""
-    return _ordered_kind(sentence) is not None
+    return _classify_direct_order(sentence) is not None
 
 
-def _kind_of(sentence: str, state: SentenceState | None, least: Mapping[RequestKind, float]) -> RequestKind | None:
-    order_kind = _ordered_kind(sentence)
+def _classify_sentence(
+    sentence: str, state: SentenceState | None, min_probability: Mapping[RequestKind, float]
+) -> RequestKind | None:
+    order_kind = _classify_direct_order(sentence)
     if order_kind is not None or state is None:
         return order_kind
     probabilities = {
@@ -100,38 +106,40 @@ def _kind_of(sentence: str, state: SentenceState | None, least: Mapping[RequestK
         RequestKind.SECRET: state.secret,
     }
     kind = max(probabilities, key=lambda request_kind: probabilities[request_kind])
-    if probabilities[kind] < least[kind] or (is_question(sentence) and not _ASKS_POLITELY.search(_plain(sentence))):
+    if probabilities[kind] < min_probability[kind] or (
+        is_question(sentence) and not _ASKS_POLITELY.search(_straighten_apostrophes(sentence))
+    ):
         return None
     return kind
 
 
-def _ordered_kind(sentence: str) -> RequestKind | None:
-    plain = _plain(sentence)
-    if _NO_ORDER.search(plain):
+def _classify_direct_order(sentence: str) -> RequestKind | None:
+    plain = _straighten_apostrophes(sentence)
+    if _NOT_AN_ORDER.search(plain):
         return None
     if _KEEP_OUT_ORDER.search(plain):
         return RequestKind.KEEP_OUT
     return RequestKind.FORGET if _FORGET_ORDER.search(plain) else None
 
 
-def _plain(sentence: str) -> str:
+def _straighten_apostrophes(sentence: str) -> str:
     return sentence.replace("’", "'")
 
 
-def _topics_of(sentence: str) -> list[tuple[str, str]]:
+def _find_topics(sentence: str) -> list[tuple[str, str]]:
     """Return the words that name the target, each topic with the part of the sentence it is in.
 
     If only a pronoun names it, the result is one empty topic with the whole sentence.
     """
     topics: list[tuple[str, str]] = []
-    for part in _PART.split(_plain(sentence)):
-        words = [word for word in _WORD.findall(part) if word.lower().removesuffix("'s") not in _NO_TOPIC]
+    for part in _PART.split(_straighten_apostrophes(sentence)):
+        words = [word for word in _WORD.findall(part) if word.lower().removesuffix("'s") not in _STOP_WORDS]
         if words and (not topics or _AND.match(part)):
             topics.append((" ".join(words), part))
     return topics or [("", sentence)]
 
 
-_SET = re.compile(r"\s*(?:>|\||#|\[|<|```)")
+_NOT_SPEECH = re.compile(r"\s*(?:>|\||#|\[|<|```)")
 _CUE = re.compile(
     r"\b(?:forget|erase|delete|remove|wipe|scrub|unlearn|scratch|strike|drop|ignore|disregard|never mind|nevermind|"
     r"off the record|between (?:us|you and me)|(?:save|saving|store|storing|remember|remembering|keep|keeping|record|"
@@ -156,7 +164,7 @@ _MINE = (
     r"(?:about )?(?:my|our|what (?:i|we|you)|where (?:i|we)|that (?:i|we|my)|i ever|everything|anything|whatever|him|"
     r"her|them|the (?:fact|thing|bit|part|stuff)|(?:the|that) [^.!?]{1,60}\bi (?:gave|told|said|mentioned))\b"
 )
-_NO_ORDER = re.compile(
+_NOT_AN_ORDER = re.compile(
     r"\A\W*(?:if|should|do|did|does|why|how|what|when|have|who|is|are) (?:i|you|we|he|she|they|people|happens)\b"
     r"|\A\W*(?:write|translate|say|imagine|in my (?:novel|story|dream))\b|\bguest list\b"
     r"|\b(?:previous|prior|above) (?:instructions|prompts?)\b"
@@ -188,7 +196,7 @@ _KEEP_OUT_ORDER = re.compile(
     r"|\b(?:stays?|strictly|just|remains?) between (?:us|you and me|the two of us|ourselves)\b",
     re.IGNORECASE,
 )
-_ALL_OF_ME = re.compile(
+_EVERYTHING_ABOUT_ME = re.compile(
     r"\b(?:everything|anything|all)\b[^.!?]{0,30}\b(?:about|on|of) (?:me|us|myself)\b", re.IGNORECASE
 )
 """One sentence does not delete everything about a user."""
@@ -221,5 +229,5 @@ _REQUEST_WORDS = """
     is are was were am be been being do does did don't dont doesn't didn't has have had not and or but if so than
     of at by for with from about into onto to in on over regarding concerning as second thought thoughts
 """
-_NO_TOPIC = frozenset(_REQUEST_WORDS.split())
+_STOP_WORDS = frozenset(_REQUEST_WORDS.split())
 """Words of a request that never name its target."""

@@ -6,11 +6,11 @@ import re
 from functools import lru_cache
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
-_MARKED = re.compile(r"^\s*+(?:#{1,6}\s|>|\||[-*•+–]\s|\(?\d{1,3}[.)]\s|\[|<)")
+_MARKDOWN_PREFIX = re.compile(r"^\s*+(?:#{1,6}\s|>|\||[-*•+–]\s|\(?\d{1,3}[.)]\s|\[|<)")
 _SIGNS = re.compile(
     r"\*\*|__|`|[{}<>|\\^]|=>|==|:=|\(\)|;\s*\Z|\w\(\w*\)|[\w)]\s=\s|\[(?:your|name|insert|my|the)\b|https?://"
 )
-_SPOKEN = re.compile(r"\b(?:I|I'm|I've|my|we|our)\b", re.IGNORECASE)
+_FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|my|we|our)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"\A\W*[\"“][^\"“”]*[\"”]\W*\Z")
 
 _PASTED = re.compile(
@@ -25,9 +25,9 @@ _PASTED = re.compile(
 
 
 @lru_cache(maxsize=4096)
-def is_pasted(turn: str) -> bool:
+def is_pasted(text: str) -> bool:
     """Return whether a turn quotes text from elsewhere, such as an old note or a forwarded message."""
-    return _PASTED.search(turn) is not None
+    return _PASTED.search(text) is not None
 
 
 def is_question(sentence: str) -> bool:
@@ -35,7 +35,7 @@ def is_question(sentence: str) -> bool:
     return sentence.rstrip("\"'”’)!.* ").endswith(("?", "？"))
 
 
-def fenced(text: str) -> list[tuple[int, int]]:
+def find_fenced_code(text: str) -> list[tuple[int, int]]:
     """Return the spans of fenced code blocks; an unclosed one runs to the end."""
     marks = [match.start() for match in _FENCE.finditer(text)]
     ends = [*marks[1::2], len(text)] if len(marks) % 2 else marks[1::2]
@@ -46,8 +46,8 @@ def is_prose(sentence: str) -> bool:
     """Return whether a sentence is prose: no code, no quotation, no list item unless it is in the first person."""
     if _SIGNS.search(sentence) or _QUOTED.match(sentence) or sentence.endswith(":") or _opens_quotation(sentence):
         return False
-    return not _MARKED.match(sentence) or bool(
-        _SPOKEN.search(sentence) and not sentence.lstrip().startswith(("#", ">", "|", "["))
+    return not _MARKDOWN_PREFIX.match(sentence) or bool(
+        _FIRST_PERSON.search(sentence) and not sentence.lstrip().startswith(("#", ">", "|", "["))
     )
 
 

@@ -64,12 +64,16 @@ class Receipt:
         return self.outcomes[0].atom
 
 
-def with_statements(words: Receipt, read: Sequence[Receipt]) -> Receipt:
+def merge_receipts(capture_receipt: Receipt, read_receipts: Sequence[Receipt]) -> Receipt:
     """Return the receipt of a capture merged with the receipts of extracting statements from it."""
-    new_outcomes = tuple(outcome for receipt in read for outcome in receipt.outcomes)
-    stages = dict(words.stages) | {name: report for receipt in read for name, report in receipt.stages}
-    model_counts = [receipt.counts for receipt in read if receipt.counts is not None]
+    new_outcomes = tuple(outcome for receipt in read_receipts for outcome in receipt.outcomes)
+    stages = dict(capture_receipt.stages) | {
+        name: report for receipt in read_receipts for name, report in receipt.stages
+    }
+    model_counts = [receipt.counts for receipt in read_receipts if receipt.counts is not None]
     total = sum(model_counts[1:], model_counts[0]) if model_counts else None
     if total is not None:
         stages[MODEL_STAGE] = str(total)
-    return replace(words, outcomes=(*words.outcomes, *new_outcomes), stages=tuple(stages.items()), counts=total)
+    return replace(
+        capture_receipt, outcomes=(*capture_receipt.outcomes, *new_outcomes), stages=tuple(stages.items()), counts=total
+    )

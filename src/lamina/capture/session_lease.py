@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from lamina.atom.scope import Scope
 from lamina.store.buffer import Buffer
 
-SECONDS = 180.0
+LEASE_SECONDS = 180.0
 """How long a lease lasts unless it is renewed; a batch of passages takes less, and a crash blocks no longer."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.25
 
@@ -28,10 +28,10 @@ class SessionLease:
         self._buffer, self._scope, self._session_id, self._now = buffer, scope, session_id, now
         self._holder = f"{os.getpid()}-{secrets.token_hex(4)}"
 
-    def take(self) -> bool:
+    def acquire(self) -> bool:
         """Take or renew the lease; False if another reader has it."""
         now = self._now()
-        until = now + timedelta(seconds=SECONDS)
+        until = now + timedelta(seconds=LEASE_SECONDS)
         return self._buffer.lease(self._scope, self._session_id, self._holder, now, until)
 
     def release(self) -> None:
@@ -40,10 +40,10 @@ class SessionLease:
 
 
 @contextmanager
-def waited_for(lease: SessionLease) -> Iterator[SessionLease]:
+def hold_lease(lease: SessionLease) -> Iterator[SessionLease]:
     """Wait for the lease, at most as long as a lease lasts, run the block, and release it."""
     pause, waited = _FIRST_PAUSE, 0.0
-    while not lease.take() and waited <= SECONDS:
+    while not lease.acquire() and waited <= LEASE_SECONDS:
         time.sleep(pause)
         pause, waited = min(2 * pause, _LONGEST_PAUSE), waited + pause
     try:

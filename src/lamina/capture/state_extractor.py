@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lamina.atom.atom import Evidence
-from lamina.capture.explicit import asked_for
+from lamina.capture.extraction import CapturedTurn, ExtractedStatement
 from lamina.capture.forget_requests import is_direct_order
-from lamina.capture.found import Finding, Said
-from lamina.capture.prose import fenced, is_pasted, is_prose, is_question
+from lamina.capture.prose import find_fenced_code, is_pasted, is_prose, is_question
+from lamina.capture.remember_requests import find_remember_requests
 from lamina.models.state_model import SentenceState
 from lamina.states.state_reader import StateReader
-from lamina.text.normal import one_line
-from lamina.text.roles import is_assistant, is_role
+from lamina.text.normal_form import one_line
+from lamina.text.speaker_roles import is_assistant, is_role
 
-LEAST = 0.5
+MIN_PROBABILITY = 0.5
 """The least probability at which the state model is believed."""
-LONGEST_SENTENCE = 600
-MOST_A_TURN = 12
+MAX_SENTENCE_CHARS = 600
+MAX_STATEMENTS_PER_TURN = 12
 """The most statements of one turn; the most probable ones are taken."""
 
 
@@ -27,27 +27,29 @@ class StateExtractor:
     name = "state model"
     instant = True
 
-    def __init__(self, reader: StateReader) -> None:
-        self._reader = reader
+    def __init__(self, state_reader: StateReader) -> None:
+        self._reader = state_reader
 
-    def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
+    def extract(self, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = ()) -> list[ExtractedStatement]:
         """Return one statement for each sentence that asserts something; assistants and pasted text state nothing."""
         return [
             statement
             for turn in turns
             if not is_assistant(turn.speaker) and not is_pasted(turn.text)
-            for statement in self._read(turn)
+            for statement in self._extract_turn(turn)
         ]
 
-    def _read(self, turn: Said) -> list[Finding]:
-        most_probable = sorted(self._findings(turn), key=lambda statement: -statement.confidence)[:MOST_A_TURN]
+    def _extract_turn(self, turn: CapturedTurn) -> list[ExtractedStatement]:
+        most_probable = sorted(self._find_statements(turn), key=lambda statement: -statement.confidence)[
+            :MAX_STATEMENTS_PER_TURN
+        ]
         return sorted(most_probable, key=lambda statement: statement.evidence.start)
 
-    def _findings(self, turn: Said) -> Iterator[Finding]:
+    def _find_statements(self, turn: CapturedTurn) -> Iterator[ExtractedStatement]:
         states = self._reader.read(turn.text)
-        requested = {end: start for start, end in asked_for(turn.text)}
-        is_kept_out = any(state.keep_out >= LEAST for state in states)
-        code_spans = fenced(turn.text)
+        requested = {end: start for start, end in find_remember_requests(turn.text)}
+        is_kept_out = any(state.keep_out >= MIN_PROBABILITY for state in states)
+        code_spans = find_fenced_code(turn.text)
         seen_contents: set[str] = set()
         for state in states:
             is_requested = state.end in requested
@@ -59,11 +61,11 @@ class StateExtractor:
                 continue
             seen_contents.add(content)
             has_value = state.value is not None and state.value[0] >= start
-            yield Finding(
+            yield ExtractedStatement(
                 content=content,
                 kind="fact",
                 evidence=Evidence(turn.segment, turn.n, start, state.end),
-                subject=subject_of(turn.speaker),
+                subject=speaker_subject(turn.speaker),
                 value=(turn.text[slice(*state.value)].strip() or None) if state.value and has_value else None,
                 confidence=1.0 if is_requested else round(state.asserts, 2),
             )
@@ -71,13 +73,13 @@ class StateExtractor:
 
 def asserts_value(state: SentenceState, sentence: str) -> bool:
     """Return whether a sentence becomes a statement: it asserts a current value and is no secret and no request."""
-    if state.asserts < LEAST or max(state.secret, state.keep_out, state.forget) >= LEAST:
+    if state.asserts < MIN_PROBABILITY or max(state.secret, state.keep_out, state.forget) >= MIN_PROBABILITY:
         return False
-    if len(sentence) > LONGEST_SENTENCE or is_question(sentence) or is_direct_order(sentence):
+    if len(sentence) > MAX_SENTENCE_CHARS or is_question(sentence) or is_direct_order(sentence):
         return False
     return is_prose(sentence)
 
 
-def subject_of(speaker: str | None) -> str:
+def speaker_subject(speaker: str | None) -> str:
     """Return the subject of what a speaker says: the name, or "user" if only a role is known."""
     return "user" if speaker is None or is_role(speaker) else one_line(speaker)

@@ -13,67 +13,67 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.models.embedder import Embedder
 from lamina.store.base import Store
-from lamina.store.encodings import NearQuery, Tilts
-from lamina.vectors.levels import to_asked
+from lamina.store.encodings import ScoreTerms, VectorQuery
+from lamina.vectors.levels import to_query_vector
 
-NEAREST = 5
+NEAREST_STATEMENTS = 5
 """How many of the nearest statements are compared."""
-MIDDLE = 0.35
+MIDPOINT = 0.35
 """The distance at which surprise is one half."""
-MIDDLES = {"wordllama": 0.40}
+MODEL_MIDPOINTS = {"wordllama": 0.40}
 """The same for models with larger distances: about the median distance of a statement from its nearest neighbour."""
 STEEPNESS = 10.0
-WEIGHT = 0.6
+IMPORTANCE_WEIGHT = 0.6
 """How much surprise changes the importance of a statement."""
-PROMOTES = 0.5
+URGENT_SURPRISE = 0.5
 """A queued turn with more surprise is read immediately."""
-LEAST = 0.05
+MIN_IMPORTANCE = 0.05
 """The importance that the most familiar statement keeps."""
 
-_KNOWN = frozenset({MemoryType.FACT, MemoryType.PROCEDURE})
+_COMPARED_TYPES = frozenset({MemoryType.FACT, MemoryType.PROCEDURE})
 
 
 @dataclass(frozen=True, slots=True)
-class Familiarity:
+class SurpriseScorer:
     """Scores the surprise of statements by an embedding model; without a model there is no score."""
 
     store: Store
     embedder: Embedder | None
     now: datetime
 
-    def surprise(self, text: str, scope: Scope) -> float | None:
+    def score(self, text: str, scope: Scope) -> float | None:
         """Return the surprise of a text from 0 (known) to 1, or None if there is nothing to compare with."""
         if self.embedder is None:
             return None
-        nearest = self.store.encodings.nearest(
-            NearQuery(
+        nearest = self.store.encodings.find_nearest(
+            VectorQuery(
                 scopes=(scope,),
-                statuses=RECALL_WEIGHT,
-                memory_types=_KNOWN,
+                status_weights=RECALL_WEIGHT,
+                memory_types=_COMPARED_TYPES,
                 valid_at=self.now,
                 model=self.embedder.model.id,
-                asked=to_asked(self.embedder.question(text).vector),
-                vector=1.0,
-                texts={},
-                text=0.0,
-                tilts=Tilts({}),
-                limit=NEAREST,
+                query_vector=to_query_vector(self.embedder.encode_question(text).vector),
+                vector_weight=1.0,
+                text_scores={},
+                text_weight=0.0,
+                terms=ScoreTerms({}),
+                limit=NEAREST_STATEMENTS,
             )
         )
-        distances = [1.0 - match.cosine for match in nearest[:NEAREST]]
+        distances = [1.0 - match.cosine for match in nearest[:NEAREST_STATEMENTS]]
         model_family = self.embedder.model.id.partition("-")[0]
-        return surprise_at(distances, MIDDLES.get(model_family, MIDDLE)) if distances else None
+        return surprise_from_distances(distances, MODEL_MIDPOINTS.get(model_family, MIDPOINT)) if distances else None
 
-    def weighed(self, atom: Atom) -> Atom:
+    def apply(self, atom: Atom) -> Atom:
         """Return the statement with its surprise and an importance adjusted by it."""
-        surprise = self.surprise(atom.content, atom.scope)
+        surprise = self.score(atom.content, atom.scope)
         if surprise is None:
             return atom
-        importance = min(1.0, max(LEAST, atom.importance + WEIGHT * (surprise - 0.5)))
+        importance = min(1.0, max(MIN_IMPORTANCE, atom.importance + IMPORTANCE_WEIGHT * (surprise - 0.5)))
         return atom.with_(surprise=round(surprise, 3), importance=round(importance, 3))
 
 
-def surprise_at(distances: Sequence[float], middle: float = MIDDLE) -> float:
+def surprise_from_distances(distances: Sequence[float], midpoint: float = MIDPOINT) -> float:
     """Return the surprise at these distances from the nearest known statements; a copy of one is no surprise."""
     mean, nearest = sum(distances) / len(distances), min(distances)
-    return 1.0 / (1.0 + exp(-STEEPNESS * (min(mean, nearest) - middle)))
+    return 1.0 / (1.0 + exp(-STEEPNESS * (min(mean, nearest) - midpoint)))

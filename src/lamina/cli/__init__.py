@@ -11,12 +11,12 @@ def main() -> None:
     if "hook" in arguments and "--help" not in arguments:
         from lamina.cli import hook
 
-        if hook.is_asked_for(arguments):
+        if hook.is_hook_command(arguments):
             hook.main(arguments)
     if "mcp" in arguments:
-        from lamina.cli.at_once import mcp_at_once
+        from lamina.cli.mcp_fast_start import serve_mcp_directly
 
-        if mcp_at_once(arguments):
+        if serve_mcp_directly(arguments):
             return
     from lamina.cli.app import run
 

@@ -26,11 +26,11 @@ from lamina.cli import (
     tour,
     try_,
     upkeep,
-    working,
+    working_memory,
     write,
 )
-from lamina.cli.command import AsJson, Scope, Shared, Vault, ending
-from lamina.cli.output import Output
+from lamina.cli.command import JsonOption, ScopeOption, SharedOptions, VaultOption, exit_on_error
+from lamina.cli.output import CommandOutput
 
 EPILOG = (
     "Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 refused. "
@@ -44,8 +44,8 @@ for family in (init, tour, try_, write, erase, import_, proposals, read, upkeep,
     app.registered_commands += family.app.registered_commands
 app.add_typer(models.app, rich_help_panel="Upkeep")
 app.add_typer(token.app, rich_help_panel=token.PANEL)
-app.add_typer(working.run, rich_help_panel=working.PANEL)
-app.add_typer(working.block, rich_help_panel=working.PANEL)
+app.add_typer(working_memory.run, rich_help_panel=working_memory.PANEL)
+app.add_typer(working_memory.block, rich_help_panel=working_memory.PANEL)
 app.add_typer(review.review, rich_help_panel=review.PANEL)
 for group in (proposals.profile, proposals.semantic, proposals.procedural):
     app.add_typer(group, rich_help_panel=review.PANEL)
@@ -54,13 +54,13 @@ for group in (proposals.profile, proposals.semantic, proposals.procedural):
 @app.callback(invoke_without_command=True)
 def lamina(
     ctx: typer.Context,
-    vault: Vault = None,
-    scope: Scope = None,
-    json: AsJson = False,
+    vault: VaultOption = None,
+    scope: ScopeOption = None,
+    json: JsonOption = False,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     """Long-term memory in markdown files you own. Without a command, show the status and what to do next."""
-    ctx.obj = shared = Shared(vault, scope, json)
+    ctx.obj = shared = SharedOptions(vault, scope, json)
     if ctx.invoked_subcommand is not None:
         return
     if version:
@@ -68,10 +68,10 @@ def lamina(
 
         sys.stdout.write(__version__ + "\n")
         return
-    from lamina.cli.card import card
+    from lamina.cli.status_card import build_status_card
 
-    with ending(Output(as_json=json), ""), shared.session() as session:
-        session.output.show(card(session))
+    with exit_on_error(CommandOutput(as_json=json), ""), shared.open_session() as session:
+        session.output.print_result(build_status_card(session))
 
 
 def run() -> None:

@@ -6,8 +6,8 @@ from importlib import import_module
 
 import typer
 
-from lamina.cli.command import ending
-from lamina.cli.output import Output
+from lamina.cli.command import exit_on_error
+from lamina.cli.output import CommandOutput
 from lamina.errors import NotFound
 
 app = typer.Typer()
@@ -22,12 +22,12 @@ app = typer.Typer()
 )
 def bench(ctx: typer.Context) -> None:
     """Run a benchmark of the shipped pipeline; `lamina bench --help` lists them."""
-    with ending(Output(), "bench"):
-        benchmarks = _benchmarks()
+    with exit_on_error(CommandOutput(), "bench"):
+        benchmarks = _load_benchmarks()
     benchmarks(ctx.args, prog_name="lamina bench")
 
 
-def _benchmarks() -> typer.Typer:
+def _load_benchmarks() -> typer.Typer:
     module_name = "lamina.bench.cli"
     try:
         benchmark_app = import_module(module_name).app

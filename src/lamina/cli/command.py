@@ -13,13 +13,13 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from lamina.cli import exits
-from lamina.cli.output import Output, View
-from lamina.cli.session import Session
-from lamina.cli.vault_choice import choose
+from lamina.cli import exit_codes
+from lamina.cli.output import CommandOutput, CommandResult
+from lamina.cli.session import CommandSession
+from lamina.cli.vault_choice import choose_vault
 from lamina.errors import LaminaError
 
-Vault = Annotated[
+VaultOption = Annotated[
     Path | None,
     typer.Option(
         "--vault",
@@ -28,55 +28,59 @@ Vault = Annotated[
         show_default=False,
     ),
 ]
-Scope = Annotated[
+ScopeOption = Annotated[
     str | None,
     typer.Option("--scope", metavar="SCOPE", help="Whose memory: org:NAME or org:NAME:agent:NAME.", show_default=False),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document to stdout; errors as JSON to stderr.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change, without changing anything.")]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document to stdout; errors as JSON to stderr.")
+]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would change, without changing anything.")]
 
-F = TypeVar("F", bound=Callable[..., View | None])
+F = TypeVar("F", bound=Callable[..., CommandResult | None])
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedOptions:
     """The options that every command accepts, before or after its name."""
 
     vault: Path | None = None
     scope: str | None = None
     as_json: bool = False
 
-    def over(self, before: Shared) -> Shared:
+    def completed_by(self, group_options: SharedOptions) -> SharedOptions:
         """Return these options, with missing ones taken from those before the command name."""
-        return Shared(self.vault or before.vault, self.scope or before.scope, self.as_json or before.as_json)
+        return SharedOptions(
+            self.vault or group_options.vault, self.scope or group_options.scope, self.as_json or group_options.as_json
+        )
 
-    def session(self, *, dry_run: bool = False, may_make: bool = False) -> Session:
+    def open_session(self, *, dry_run: bool = False, may_create: bool = False) -> CommandSession:
         """Return a session on the chosen vault."""
-        choice = choose(self.vault, os.environ, Path.cwd(), Path.home())
-        output = Output(as_json=self.as_json)
-        return Session(choice, output, scope=self.scope, dry_run=dry_run, may_make=may_make)
+        choice = choose_vault(self.vault, os.environ, Path.cwd(), Path.home())
+        output = CommandOutput(as_json=self.as_json)
+        return CommandSession(choice, output, scope=self.scope, dry_run=dry_run, may_create=may_create)
 
 
 def command(
-    app: typer.Typer, name: str, *, panel: str, example: str, changes: bool = False, may_make: bool = False
+    app: typer.Typer, name: str, *, panel: str, example: str, has_dry_run: bool = False, may_create: bool = False
 ) -> Callable[[F], F]:
     """Register a function `(session, …) -> CommandResult` as a command; the function itself stays callable."""
 
     def register(function: F) -> F:
         def run(ctx: typer.Context, **arguments: Any) -> None:
-            shared = Shared(arguments.pop("vault"), arguments.pop("scope"), arguments.pop("json")).over(
-                ctx.obj or Shared()
+            shared = SharedOptions(arguments.pop("vault"), arguments.pop("scope"), arguments.pop("json")).completed_by(
+                ctx.obj or SharedOptions()
             )
             dry_run = arguments.pop("dry_run", False)
-            with ending(Output(as_json=shared.as_json), name):
-                with shared.session(dry_run=dry_run, may_make=may_make) as session:
+            with exit_on_error(CommandOutput(as_json=shared.as_json), name):
+                with shared.open_session(dry_run=dry_run, may_create=may_create) as session:
                     view = function(session, **arguments)
                     if view is not None:
-                        session.output.show(view)
-                if view is not None and view.code:
-                    raise typer.Exit(view.code)
+                        session.output.print_result(view)
+                if view is not None and view.exit_code:
+                    raise typer.Exit(view.exit_code)
 
-        _dress(run, function, changes=changes)
+        _set_signature(run, function, has_dry_run=has_dry_run)
         app.command(name, help=inspect.getdoc(function), epilog=f"Example: {example}", rich_help_panel=panel)(run)
         return function
 
@@ -84,31 +88,33 @@ def command(
 
 
 @contextmanager
-def ending(output: Output, name: str) -> Iterator[None]:
+def exit_on_error(output: CommandOutput, name: str) -> Iterator[None]:
     """Turn expected errors into a message, a hint and an exit code; other errors keep their traceback."""
     try:
         yield
     except BrokenPipeError:
         # The reader of the pipe is gone; the flush at the interpreter's exit must not fail.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(exits.READER_GONE) from None
+        raise typer.Exit(exit_codes.BROKEN_PIPE) from None
     except KeyboardInterrupt:
-        raise typer.Exit(exits.INTERRUPTED) from None
+        raise typer.Exit(exit_codes.INTERRUPTED) from None
     except (LaminaError, OSError) as error:
-        output.error(type(error).__name__, str(error), exits.hint_of(error, name))
-        raise typer.Exit(exits.code_of(error)) from None
+        output.print_error(type(error).__name__, str(error), exit_codes.hint_for(error, name))
+        raise typer.Exit(exit_codes.exit_code_for(error)) from None
 
 
-def _dress(run: Callable[..., None], function: Callable[..., View | None], *, changes: bool) -> None:
+def _set_signature(
+    run: Callable[..., None], function: Callable[..., CommandResult | None], *, has_dry_run: bool
+) -> None:
     """Give the wrapper the parameters of the function and the shared options, for Typer."""
     hints = get_type_hints(function, include_extras=True)
     command_parameters = [
         parameter.replace(annotation=hints[parameter.name], kind=inspect.Parameter.KEYWORD_ONLY)
         for parameter in list(inspect.signature(function).parameters.values())[1:]
     ]
-    shared_options = [("vault", Vault, None), ("scope", Scope, None), ("json", AsJson, False)]
-    if changes:
-        shared_options.insert(0, ("dry_run", DryRun, False))
+    shared_options = [("vault", VaultOption, None), ("scope", ScopeOption, None), ("json", JsonOption, False)]
+    if has_dry_run:
+        shared_options.insert(0, ("dry_run", DryRunOption, False))
     parameters = [
         inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
         *command_parameters,

@@ -8,24 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.command import command
-from lamina.cli.output import Block, Facts, Grid, Json, Line, View, brief
-from lamina.cli.progress import Bar
-from lamina.cli.receipts import DRY
-from lamina.cli.session import Session
-from lamina.cli.told import short
+from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextGrid, TextLine, shorten
+from lamina.cli.progress import ProgressBar
+from lamina.cli.receipts import DRY_RUN_NOTE
+from lamina.cli.record_views import short_id
+from lamina.cli.session import CommandSession
 
 if TYPE_CHECKING:
     from lamina.dream.report import DreamReport
 
 app = typer.Typer()
 PANEL = "Upkeep"
-SHOWN = 12
+MAX_MOVES_SHOWN = 12
 """Changes of a step that are printed; `--json` has all of them."""
 
 
-@command(app, "dream", panel=PANEL, changes=True, example="lamina dream --dry-run  ·  lamina dream --step age --yes")
+@command(
+    app, "dream", panel=PANEL, has_dry_run=True, example="lamina dream --dry-run  ·  lamina dream --step age --yes"
+)
 def dream(
-    session: Session,
+    session: CommandSession,
     step: Annotated[
         list[str] | None,
         typer.Option(
@@ -44,46 +46,48 @@ def dream(
         Path | None,
         typer.Option("--plot", metavar="FILE", help="Also draw how memories fade, into FILE.svg or FILE.png."),
     ] = None,
-) -> View:
+) -> CommandResult:
     """Consolidate: age memories, summarise related ones, challenge outdated ones. One undo reverts all of it."""
-    with session.changing() as memory:
+    with session.open_for_change() as memory:
         if if_due and not memory.dream_is_due():
-            return View({"due": False}, (Line("no dream is due"),))
-        with Bar() as bar:
+            return CommandResult({"due": False}, (TextLine("no dream is due"),))
+        with ProgressBar() as bar:
             report = memory.dream(
                 step, dry_run=session.dry_run, yes=yes, progress=lambda done, of: bar("dreaming", done, of)
             )
         if plot is not None:
             memory.plot(plot)
-    session.encode()
-    return View(_data(session, report), tuple(_blocks(session, report)), 1 if report.failed else 0)
+    session.embed_pending()
+    return CommandResult(_data(session, report), tuple(_blocks(session, report)), 1 if report.failed else 0)
 
 
-def _data(session: Session, report: DreamReport) -> Json:
+def _data(session: CommandSession, report: DreamReport) -> Json:
     has_commit = any(step.commit for step in report.steps) and not report.dry_run
-    undo = session.shell("undo", report.batch) if has_commit else None
+    undo = session.format_command("undo", report.batch) if has_commit else None
     from lamina.documents.dream import dream_document
 
     return {**dream_document(report).data(), "undo": undo}
 
 
-def _blocks(session: Session, report: DreamReport) -> list[Block]:
+def _blocks(session: CommandSession, report: DreamReport) -> list[OutputBlock]:
     if report.asleep:
-        return [Line(report.asleep, "yellow")]
-    blocks: list[Block] = []
+        return [TextLine(report.asleep, "yellow")]
+    blocks: list[OutputBlock] = []
     has_scopes = len({step.scope for step in report.steps}) > 1
     for step in report.steps:
-        name = f"{step.scope} {step.told}" if has_scopes else step.told
-        blocks.append(Line(name, "bold red" if step.failed else "bold yellow" if step.held else "bold"))
-        rows = tuple((move.action, short(move.atom_id), brief(move.text), move.why) for move in step.moves[:SHOWN])
-        blocks += [Grid(("what", "id", "words", "why"), rows)] if rows else []
-        if len(step.moves) > SHOWN:
-            blocks.append(Line(f"and {len(step.moves) - SHOWN:,} more; --json lists all"))
-        blocks += [Facts(tuple(("note", note) for note in step.notes), indent=2)] if step.notes else []
+        name = f"{step.scope} {step.summary}" if has_scopes else step.summary
+        blocks.append(TextLine(name, "bold red" if step.failed else "bold yellow" if step.held else "bold"))
+        rows = tuple(
+            (move.action, short_id(move.atom_id), shorten(move.text), move.why) for move in step.moves[:MAX_MOVES_SHOWN]
+        )
+        blocks += [TextGrid(("what", "id", "words", "why"), rows)] if rows else []
+        if len(step.moves) > MAX_MOVES_SHOWN:
+            blocks.append(TextLine(f"and {len(step.moves) - MAX_MOVES_SHOWN:,} more; --json lists all"))
+        blocks += [FieldList(tuple(("note", note) for note in step.notes), indent=2)] if step.notes else []
     if report.guidelines:
-        blocks.append(Facts(tuple(("from usage", guideline) for guideline in report.guidelines)))
+        blocks.append(FieldList(tuple(("from usage", guideline) for guideline in report.guidelines)))
     if report.dry_run:
-        blocks.append(Line(DRY, "yellow"))
+        blocks.append(TextLine(DRY_RUN_NOTE, "yellow"))
     elif any(step.commit for step in report.steps):
-        blocks.append(Facts((("undo", session.shell("undo", report.batch)),)))
+        blocks.append(FieldList((("undo", session.format_command("undo", report.batch)),)))
     return blocks

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.command import command
-from lamina.cli.output import Block, Facts, Line, View
-from lamina.cli.receipts import DRY
-from lamina.cli.session import Session
-from lamina.cli.told import short
+from lamina.cli.output import CommandResult, FieldList, OutputBlock, TextLine
+from lamina.cli.receipts import DRY_RUN_NOTE
+from lamina.cli.record_views import short_id
+from lamina.cli.session import CommandSession
 from lamina.errors import InvalidInput, Refused
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 PANEL = "Write"
-SHOWN = 20
+MAX_IDS_SHOWN = 20
 """Ids that are printed; more are only counted."""
 
 
@@ -27,11 +27,11 @@ SHOWN = 20
     app,
     "erase",
     panel=PANEL,
-    changes=True,
+    has_dry_run=True,
     example='lamina erase 8qj1hjz0 --reason "she asked me to"  ·  lamina erase --session call --dry-run',
 )
 def erase(
-    session: Session,
+    session: CommandSession,
     ids: Annotated[
         list[str] | None,
         typer.Argument(metavar="[ID]...", help="Ids of atoms, or the ends of ids.", show_default=False),
@@ -44,17 +44,17 @@ def erase(
         str, typer.Option("--reason", help="The reason; it is stored for good, so do not quote the erased text.")
     ] = "asked to erase",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-) -> View:
+) -> CommandResult:
     """Erase atoms for good: their text, evidence, copies, vectors and files. This cannot be undone."""
     if not ids and session_id is None:
         raise InvalidInput("nothing to erase; give ids, or --session")
     if not session.dry_run and not yes:
-        _ask(session, ids or [], session_id, reason)
-    with session.changing() as memory:
-        return erasure_view(session, memory.erase(ids or [], reason, session=session_id))
+        _confirm_erasure(session, ids or [], session_id, reason)
+    with session.open_for_change() as memory:
+        return render_erasure(session, memory.erase(ids or [], reason, session=session_id))
 
 
-def _ask(session: Session, ids: list[str], session_id: str | None, reason: str) -> None:
+def _confirm_erasure(session: CommandSession, ids: list[str], session_id: str | None, reason: str) -> None:
     """Show what would be erased and ask; Refused without a terminal or without a yes."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise Refused("erasing needs confirmation and there is no terminal; check with --dry-run, then add --yes")
@@ -65,28 +65,30 @@ def _ask(session: Session, ids: list[str], session_id: str | None, reason: str) 
         raise Refused("nothing was erased")
 
 
-def erasure_view(session: Session, receipt: ErasureReceipt) -> View:
+def render_erasure(session: CommandSession, receipt: ErasureReceipt) -> CommandResult:
     """Render what was erased, and the copies that lamina cannot erase."""
     from lamina.documents.erasure import erasure_document
 
     data = {"dry_run": session.dry_run, **erasure_document(receipt).data()}
-    named = ", ".join(map(short, receipt.erased[:SHOWN]))
-    more = f" and {len(receipt.erased) - SHOWN:,} more" if len(receipt.erased) > SHOWN else ""
+    named = ", ".join(map(short_id, receipt.erased[:MAX_IDS_SHOWN]))
+    more = f" and {len(receipt.erased) - MAX_IDS_SHOWN:,} more" if len(receipt.erased) > MAX_IDS_SHOWN else ""
     verb = "would erase" if session.dry_run else "erased"
-    blocks: list[Block] = [
-        Line(f"{verb}: {named}{more}", "bold"),
-        Facts(tuple((name, f"{number:,}") for name, number in receipt.removed), indent=2),
+    blocks: list[OutputBlock] = [
+        TextLine(f"{verb}: {named}{more}", "bold"),
+        FieldList(tuple((name, f"{number:,}") for name, number in receipt.removed), indent=2),
     ]
     if receipt.still_in:
-        blocks.append(Line("your files that still contain it:", "yellow"))
-        blocks += [Line(f"  {path}") for path in receipt.still_in]
+        blocks.append(TextLine("your files that still contain it:", "yellow"))
+        blocks += [TextLine(f"  {path}") for path in receipt.still_in]
     if receipt.outside:
-        blocks.append(Line("copies that lamina cannot erase:", "yellow"))
-        blocks += [Line(f"  {note}") for note in receipt.outside]
+        blocks.append(TextLine("copies that lamina cannot erase:", "yellow"))
+        blocks += [TextLine(f"  {note}") for note in receipt.outside]
     if session.dry_run:
-        blocks.append(Line(DRY, "yellow"))
+        blocks.append(TextLine(DRY_RUN_NOTE, "yellow"))
     elif not receipt.finished:
         blocks.append(
-            Line("another program uses the databases; the erasure is finished when the vault is next opened", "yellow")
+            TextLine(
+                "another program uses the databases; the erasure is finished when the vault is next opened", "yellow"
+            )
         )
-    return View(data, tuple(blocks))
+    return CommandResult(data, tuple(blocks))

@@ -9,43 +9,43 @@ from typing import Annotated
 import typer
 
 from lamina.cli.command import command
-from lamina.cli.next_steps import next_steps
-from lamina.cli.output import Block, Line, View
-from lamina.cli.session import Session
-from lamina.cli.upkeep import report_data, report_facts
-from lamina.cli.vault_choice import Way, choose
+from lamina.cli.next_steps import next_step_lines
+from lamina.cli.output import CommandResult, OutputBlock, TextLine
+from lamina.cli.session import CommandSession
+from lamina.cli.upkeep import report_data, report_fields
+from lamina.cli.vault_choice import ChoiceReason, choose_vault
 
 app = typer.Typer()
 
 
-@command(app, "init", panel="Start", changes=True, example="lamina init ~/notes/memory")
+@command(app, "init", panel="Start", has_dry_run=True, example="lamina init ~/notes/memory")
 def init(
-    session: Session,
+    session: CommandSession,
     folder: Annotated[Path | None, typer.Argument(help="The folder. Default: ~/lamina.", show_default=False)] = None,
-) -> View:
+) -> CommandResult:
     """Make a folder a vault; existing files are left unchanged."""
-    chosen = choose(folder, os.environ, Path.cwd(), Path.home(), upwards=False)
-    if folder is None and session.choice.way is Way.OPTION:
+    chosen = choose_vault(folder, os.environ, Path.cwd(), Path.home(), search_upwards=False)
+    if folder is None and session.choice.reason is ChoiceReason.OPTION:
         chosen = session.choice
     if session.dry_run:
         state = "is a vault already" if chosen.exists else "would become a vault"
-        return View(
-            {"vault": str(chosen.folder), "created": False, "dry_run": True}, (Line(f"{chosen.folder} {state}"),)
+        return CommandResult(
+            {"vault": str(chosen.folder), "created": False, "dry_run": True}, (TextLine(f"{chosen.folder} {state}"),)
         )
-    with Session(chosen, session.output, scope=session.scope, may_make=True, quiet=True) as new_session:
+    with CommandSession(chosen, session.output, scope=session.scope, may_create=True, is_quiet=True) as new_session:
         memory = new_session.memory
         data = {
             "vault": str(memory.root),
             "created": memory.created,
             "dry_run": False,
             "state": str(memory.state),
-            "sync": report_data(memory.opened),
+            "sync": report_data(memory.opening_report),
         }
         verb = "is a vault now" if memory.created else "was a vault already"
-        blocks: list[Block] = [Line(f"{memory.root} {verb}", "bold")]
+        blocks: list[OutputBlock] = [TextLine(f"{memory.root} {verb}", "bold")]
         if memory.state.parent != memory.root:
-            blocks.append(Line(f"the databases are in {memory.state}"))
-        if memory.opened.anything:
-            blocks.append(report_facts(memory.opened))
+            blocks.append(TextLine(f"the databases are in {memory.state}"))
+        if memory.opening_report.has_changes:
+            blocks.append(report_fields(memory.opening_report))
         stats = memory.stats()
-        return View(data, (*blocks, *next_steps(new_session, stats, stats["files"]["problems"])))
+        return CommandResult(data, (*blocks, *next_step_lines(new_session, stats, stats["files"]["problems"])))

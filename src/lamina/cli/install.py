@@ -12,37 +12,43 @@ import typer
 
 from lamina.cli import hook
 from lamina.cli.command import command
-from lamina.cli.output import Block, Facts, Line, View
-from lamina.cli.session import Session
+from lamina.cli.output import CommandResult, FieldList, OutputBlock, TextLine
+from lamina.cli.session import CommandSession
 from lamina.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lamina.hosts.edit import Edited
-    from lamina.hosts.host import Host, Surroundings
-    from lamina.hosts.parts import Part, Wanted
+    from lamina.hosts.config_parts import ConfigPart, ConnectionOptions
+    from lamina.hosts.file_edit import HostFileEdit
+    from lamina.hosts.host_files import Host, UserEnvironment
 
 app = typer.Typer()
 PANEL = "Serve"
 
-HostName = Annotated[
+HostArgument = Annotated[
     str,
     typer.Argument(metavar="HOST", help="claude-code, claude-desktop, cursor, vscode or codex.", show_default=False),
 ]
-Project = Annotated[bool, typer.Option("--project", help="For the project in this folder, not for your user account.")]
+ProjectOption = Annotated[
+    bool, typer.Option("--project", help="For the project in this folder, not for your user account.")
+]
 
 
 @command(
-    app, "install", panel=PANEL, changes=True, example="lamina install claude-code  ·  lamina install cursor --write"
+    app,
+    "install",
+    panel=PANEL,
+    has_dry_run=True,
+    example="lamina install claude-code  ·  lamina install cursor --write",
 )
 def install(
-    session: Session,
-    host: HostName,
+    session: CommandSession,
+    host: HostArgument,
     write: Annotated[
         bool, typer.Option("--write", help="Write into the host's files; a backup of each is kept.")
     ] = False,
-    project: Project = False,
+    project: ProjectOption = False,
     http: Annotated[
         str | None,
         typer.Option(
@@ -61,46 +67,50 @@ def install(
             "--hooks/--no-hooks", help="Claude Code: also add context and capture hooks. Default: yes without --http."
         ),
     ] = None,
-) -> View:
+) -> CommandResult:
     """Print the configuration that lets a host use this memory; with --write, add it to the host's files."""
-    from lamina.hosts.host import Host
-    from lamina.hosts.installation import put_in
-    from lamina.hosts.parts import hooks_taken_out, parts
+    from lamina.hosts.config_parts import build_hook_removal, build_parts
+    from lamina.hosts.host_files import Host
+    from lamina.hosts.installation import add_parts
 
-    chosen_host, project_folder = _host(host), Path.cwd() if project else None
+    chosen_host, project_folder = _parse_host(host), Path.cwd() if project else None
     if write:
-        session.choice.needed()
-    connection, user = _wanted(session, http, with_token, hooks, project), _surroundings()
-    config_parts = parts(chosen_host, connection, user, project_folder)
+        session.choice.require_folder()
+    connection, user = _connection_options(session, http, with_token, hooks, project), _user_environment()
+    config_parts = build_parts(chosen_host, connection, user, project_folder)
     if not write:
-        return _to_paste(session, chosen_host, config_parts)
+        return _render_snippets(session, chosen_host, config_parts)
     if hooks is False and chosen_host is Host.CLAUDE_CODE:
-        config_parts.append(hooks_taken_out(connection, user, project_folder))
-    return _done(session, chosen_host, put_in(config_parts, datetime.now(UTC), write=not session.dry_run))
+        config_parts.append(build_hook_removal(connection, user, project_folder))
+    return _render_edits(session, chosen_host, add_parts(config_parts, datetime.now(UTC), write=not session.dry_run))
 
 
 @command(
     app,
     "uninstall",
     panel=PANEL,
-    changes=True,
+    has_dry_run=True,
     example="lamina uninstall claude-code  ·  lamina uninstall codex --project",
 )
-def uninstall(session: Session, host: HostName, project: Project = False) -> View:
+def uninstall(session: CommandSession, host: HostArgument, project: ProjectOption = False) -> CommandResult:
     """Remove from a host's files what `lamina install` added, and nothing else; the memory is not changed."""
-    from lamina.hosts.installation import take_out
-    from lamina.hosts.parts import parts
+    from lamina.hosts.config_parts import build_parts
+    from lamina.hosts.installation import remove_parts
 
-    chosen_host, project_folder = _host(host), Path.cwd() if project else None
-    config_parts = parts(
-        chosen_host, _wanted(session, None, False, None, project), _surroundings(), project_folder, every=True
+    chosen_host, project_folder = _parse_host(host), Path.cwd() if project else None
+    config_parts = build_parts(
+        chosen_host,
+        _connection_options(session, None, False, None, project),
+        _user_environment(),
+        project_folder,
+        include_all=True,
     )
-    return _done(session, chosen_host, take_out(config_parts, datetime.now(UTC), write=not session.dry_run))
+    return _render_edits(session, chosen_host, remove_parts(config_parts, datetime.now(UTC), write=not session.dry_run))
 
 
 @command(app, "hook", panel=PANEL, example="lamina hook stop < call.json")
 def hook_(
-    session: Session,
+    session: CommandSession,
     event: Annotated[str, typer.Argument(help="session-start, user-prompt-submit, stop, pre-compact or session-end.")],
     limit: Annotated[float, typer.Option(metavar="SECONDS", help="Time limit.", min=0.01, max=600)] = 1.5,
 ) -> None:
@@ -112,8 +122,8 @@ def hook_(
         sys.stdout.write(hook.run(event, session.choice.folder, session.scope, limit))
 
 
-def _host(name: str) -> Host:
-    from lamina.hosts.host import Host
+def _parse_host(name: str) -> Host:
+    from lamina.hosts.host_files import Host
 
     try:
         return Host(name)
@@ -121,60 +131,66 @@ def _host(name: str) -> Host:
         raise InvalidInput(f"unknown host {name!r}; choose one of {', '.join(Host)}") from error
 
 
-def _surroundings() -> Surroundings:
-    from lamina.hosts.host import Surroundings
+def _user_environment() -> UserEnvironment:
+    from lamina.hosts.host_files import UserEnvironment
 
-    return Surroundings(Path.home(), os.environ, sys.platform)
+    return UserEnvironment(Path.home(), os.environ, sys.platform)
 
 
-def _wanted(session: Session, http: str | None, with_token: bool, hooks: bool | None, project: bool) -> Wanted:
-    from lamina.hosts.installation import address, program
-    from lamina.hosts.parts import Wanted
+def _connection_options(
+    session: CommandSession, http: str | None, with_token: bool, hooks: bool | None, project: bool
+) -> ConnectionOptions:
+    from lamina.hosts.config_parts import ConnectionOptions
+    from lamina.hosts.installation import find_program, parse_mcp_url
 
     vault = session.choice.folder.resolve()
-    return Wanted(
-        program(sys.executable),
+    return ConnectionOptions(
+        find_program(sys.executable),
         vault,
         session.scope,
-        address(http) if http else None,
-        _token(http, project) if with_token else None,
+        parse_mcp_url(http) if http else None,
+        _read_token(http, project) if with_token else None,
         http is None if hooks is None else hooks,
     )
 
 
-def _token(http: str | None, project: bool) -> str:
-    from lamina.hosts.host import TOKEN
+def _read_token(http: str | None, project: bool) -> str:
+    from lamina.hosts.host_files import TOKEN_VARIABLE
 
     if not http or project:
         raise InvalidInput(
             "--with-token needs --http and cannot be used with --project, because project files are shared"
         )
-    token = os.environ.get(TOKEN, "").strip()
+    token = os.environ.get(TOKEN_VARIABLE, "").strip()
     if not token:
-        raise InvalidInput(f"{TOKEN} is empty; create a token with `lamina token create NAME` and export it")
+        raise InvalidInput(f"{TOKEN_VARIABLE} is empty; create a token with `lamina token create NAME` and export it")
     return token
 
 
-def _to_paste(session: Session, host: Host, told: Sequence[Part]) -> View:
-    blocks: list[Block] = []
-    for part in told:
-        blocks += [Line(f"{part.what}: add this to {part.file}", "bold"), Line(part.shown.rstrip("\n")), Line()]
-    write_command = session.shell("install", host.value, "--write")
-    blocks.append(Line(f"to write it there, with a backup, run `{write_command}` with the same options", "dim"))
-    files = [{"path": str(part.file), "what": part.what, "add": part.shown} for part in told]
-    return View(
+def _render_snippets(session: CommandSession, host: Host, parts: Sequence[ConfigPart]) -> CommandResult:
+    blocks: list[OutputBlock] = []
+    for part in parts:
+        blocks += [
+            TextLine(f"{part.name}: add this to {part.file}", "bold"),
+            TextLine(part.snippet.rstrip("\n")),
+            TextLine(),
+        ]
+    write_command = session.format_command("install", host.value, "--write")
+    blocks.append(TextLine(f"to write it there, with a backup, run `{write_command}` with the same options", "dim"))
+    files = [{"path": str(part.file), "what": part.name, "add": part.snippet} for part in parts]
+    return CommandResult(
         {"host": host.value, "vault": str(session.choice.folder), "files": files, "written": False}, tuple(blocks)
     )
 
 
-def _done(session: Session, host: Host, edited: Sequence[Edited]) -> View:
-    rows = tuple((edit.done.value, str(edit.path)) for edit in edited)
-    backups = tuple(("backup", str(edit.backup)) for edit in edited if edit.backup)
+def _render_edits(session: CommandSession, host: Host, edits: Sequence[HostFileEdit]) -> CommandResult:
+    rows = tuple((edit.result.value, str(edit.path)) for edit in edits)
+    backups = tuple(("backup", str(edit.backup)) for edit in edits if edit.backup)
     files = [
-        {"path": str(edit.path), "done": edit.done.value, "backup": str(edit.backup) if edit.backup else None}
-        for edit in edited
+        {"path": str(edit.path), "done": edit.result.value, "backup": str(edit.backup) if edit.backup else None}
+        for edit in edits
     ]
-    has_changes = any(edit.done.value != "unchanged" for edit in edited) and not session.dry_run
+    has_changes = any(edit.result.value != "unchanged" for edit in edits) and not session.dry_run
     data = {"host": host.value, "files": files, "written": has_changes, "dry_run": session.dry_run}
-    closing = (Line(f"restart {host.value} to apply it", "dim"),) if has_changes else ()
-    return View(data, (Facts((*rows, *backups)), *closing))
+    closing = (TextLine(f"restart {host.value} to apply it", "dim"),) if has_changes else ()
+    return CommandResult(data, (FieldList((*rows, *backups)), *closing))

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from lamina.cli.command import command
-from lamina.cli.session import Session
+from lamina.cli.session import CommandSession
 from lamina.errors import InvalidInput
 
 app = typer.Typer()
@@ -17,8 +17,8 @@ PANEL = "Agents"
 
 @command(app, "mcp", panel=PANEL, example="lamina mcp  ·  lamina mcp --vault ~/notes --scope org:acme:agent:coder")
 def mcp(
-    session: Session,
-    whose: Annotated[
+    session: CommandSession,
+    origin: Annotated[
         Literal["agent", "human"],
         typer.Option(
             "--as",
@@ -30,7 +30,7 @@ def mcp(
     """Serve agents over MCP on standard input and output, until the host closes them."""
     if find_spec("mcp") is None:
         raise InvalidInput("MCP needs an extra; run `pip install 'lamina[mcp]'`")
-    from lamina.mcp.opening import Wanted
-    from lamina.mcp.stdio import serve
+    from lamina.mcp.lazy_vault import VaultOptions
+    from lamina.mcp.stdio_transport import serve
 
-    serve(Wanted(session.choice.folder, session.scope, human=whose == "human", read_only=read_only))
+    serve(VaultOptions(session.choice.folder, session.scope, is_human=origin == "human", is_read_only=read_only))

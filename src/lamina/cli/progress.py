@@ -10,33 +10,33 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-PATIENCE = 0.5
+SILENT_SECONDS = 0.5
 """Seconds of work before anything is shown."""
-EVERY = 2.0
+LINE_INTERVAL = 2.0
 """Seconds between two lines if stderr is not a terminal."""
 
 
-class Bar:
+class ProgressBar:
     """A progress bar on a terminal, or a line every few seconds; called with the task, the steps done and the total."""
 
-    def __init__(self, *, patience: float = PATIENCE) -> None:
-        self._began = time.monotonic()
-        self._patience = patience
-        self._said = 0.0
+    def __init__(self, *, silent_seconds: float = SILENT_SECONDS) -> None:
+        self._started_at = time.monotonic()
+        self._silent_seconds = silent_seconds
+        self._last_line_at = 0.0
         self._progress: Progress | None = None
         self._tasks: dict[str, TaskID] = {}
 
     def __call__(self, text: str, done: int, total: int) -> None:
         now = time.monotonic()
-        if now - self._began < self._patience:
+        if now - self._started_at < self._silent_seconds:
             return
         if sys.stderr.isatty():
             self._draw(text, done, total)
-        elif now - self._said >= EVERY or not self._said:
-            self._said = now
+        elif now - self._last_line_at >= LINE_INTERVAL or not self._last_line_at:
+            self._last_line_at = now
             sys.stderr.write(f"{text}: {done} of {total}\n")
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> ProgressBar:
         return self
 
     def __exit__(

@@ -9,34 +9,36 @@ from typing import Any
 import typer.main
 
 from lamina.cli.app import EPILOG, app
-from lamina.cli.vault_choice import VARIABLE
+from lamina.cli.vault_choice import VAULT_VARIABLE
 from lamina.settings import Settings
 
 _SHARED = ("--vault", "--scope", "--json", "--help")
 
 
-def render() -> str:
+def render_commands() -> str:
     """Return the reference of all commands as markdown."""
     group: Any = typer.main.get_command(app)
-    return "\n".join([*_opening(group), *(line for command in group.commands.values() for line in _whole(command))])
+    return "\n".join(
+        [*_introduction(group), *(line for command in group.commands.values() for line in _command_group(command))]
+    )
 
 
-def _whole(command: Any) -> Iterator[str]:
+def _command_group(command: Any) -> Iterator[str]:
     """Yield the lines of a command and its subcommands."""
-    yield from _command(command, command.name, "##")
+    yield from _command_lines(command, command.name, "##")
     for subcommand in getattr(command, "commands", {}).values():
-        yield from _command(subcommand, f"{command.name} {subcommand.name}", "###")
+        yield from _command_lines(subcommand, f"{command.name} {subcommand.name}", "###")
 
 
-def _opening(group: Any) -> Iterator[str]:
+def _introduction(group: Any) -> Iterator[str]:
     yield "# The command line\n"
     yield "Generated from the help texts by `python -m lamina.cli.reference`; a test checks it.\n"
     yield f"{group.help}\n"
     yield "Options of every command, before or after its name:\n"
-    yield from (_option(param) for param in group.params if param.opts[0] in _SHARED)
+    yield from (_option_line(param) for param in group.params if param.opts[0] in _SHARED)
     yield (
         "\n**Which vault.** `--vault`, else `"
-        + VARIABLE
+        + VAULT_VARIABLE
         + "`, else the nearest vault in a parent folder, else `~/lamina`."
     )
     yield "Commands that read never create a vault; `remember`, `capture` and `try` create it at first use.\n"
@@ -46,7 +48,7 @@ def _opening(group: Any) -> Iterator[str]:
     yield 'with `--json` it is `{"error": {"type", "message", "hint"}}` on stderr.\n'
 
 
-def _command(command: Any, name: str, mark: str) -> Iterator[str]:
+def _command_lines(command: Any, name: str, mark: str) -> Iterator[str]:
     command_parameters = [param for param in command.params if param.opts[0] not in _SHARED]
     arguments = [parameter for parameter in command_parameters if parameter.param_type_name == "argument"]
     usage = " ".join(["lamina", name, *(_metavar(argument) for argument in arguments)])
@@ -54,7 +56,7 @@ def _command(command: Any, name: str, mark: str) -> Iterator[str]:
     yield f"{' '.join(command.help.split())}\n"
     yield f"```\n{usage}{' [OPTIONS]' if len(command_parameters) > len(arguments) else ''}\n```\n"
     yield from (f"- `{_metavar(argument)}`: {argument.help}" for argument in arguments)
-    yield from (_option(parameter) for parameter in command_parameters if parameter not in arguments)
+    yield from (_option_line(parameter) for parameter in command_parameters if parameter not in arguments)
     yield ("\n" if command_parameters else "") + "".join(f"`{part}`  \n" for part in _examples(command.epilog))
 
 
@@ -63,7 +65,7 @@ def _metavar(argument: Any) -> str:
     return name if argument.required or name.startswith("[") else f"[{name}]"
 
 
-def _option(option: Any) -> str:
+def _option_line(option: Any) -> str:
     names = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
     default = option.default
     shown = f" Default: {default}." if isinstance(default, str | int | float) and not isinstance(default, bool) else ""
@@ -98,4 +100,4 @@ def _default(field: Any) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(render_settings() if sys.argv[1:] == ["settings"] else render())
+    sys.stdout.write(render_settings() if sys.argv[1:] == ["settings"] else render_commands())

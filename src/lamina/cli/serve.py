@@ -11,31 +11,31 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lamina.cli import exits
+from lamina.cli import exit_codes
 from lamina.cli.command import command
-from lamina.cli.extras import needed
-from lamina.cli.output import Json, Output
-from lamina.cli.session import Session
+from lamina.cli.extras import require_extra
+from lamina.cli.output import CommandOutput, Json
+from lamina.cli.session import CommandSession
 from lamina.errors import InvalidInput
-from lamina.logs import no_longer, to_stream
-from lamina.text.times import format_time
+from lamina.logs import start_logging, stop_logging
+from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
-    from lamina.access import House
-    from lamina.keeper import Bell, Happening, Tell
+    from lamina.access import ServedMemory
+    from lamina.daemon import DaemonEvent, EventHandler, StopSignal
     from lamina.memory import Memory
 
 app = typer.Typer()
 PANEL = "Serve"
-LONGEST = 86_400.0
-LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
-OWNER = "owner"
+MAX_INTERVAL = 86_400.0
+LOG_LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
+OWNER_TOKEN_NAME = "owner"
 """Name of the token that the first start creates."""
 
 
 @command(app, "serve", panel=PANEL, example="lamina serve --port 8377  ·  lamina serve --only-keep --once --json")
 def serve(
-    session: Session,
+    session: CommandSession,
     host: Annotated[str, typer.Option(help="The address to listen on; a public address needs --expose.")] = (
         "127.0.0.1"
     ),
@@ -50,7 +50,7 @@ def serve(
         bool, typer.Option("--once", help="Do the background work once, then exit; exit code 1 if it failed.")
     ] = False,
     every: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Interval of the background work.", min=0.1, max=LONGEST)
+        float, typer.Option(metavar="SECONDS", help="Interval of the background work.", min=0.1, max=MAX_INTERVAL)
     ] = 60.0,
     log: Annotated[str, typer.Option(metavar="LEVEL", help="Log level: error, warning, or info for requests.")] = (
         "warning"
@@ -59,83 +59,85 @@ def serve(
     """Serve a vault: web page, HTTP API and MCP for clients with a token. Also sync files, extract captures and dream
     when due. The first start prints an access token, once. Ctrl-C or SIGTERM shuts it down; a second one stops it
     immediately. With --json every line is a JSON document."""
-    from lamina.keeper import Bell, Keeper
+    from lamina.daemon import Daemon, StopSignal
 
-    stop_signal, report = Bell(), _teller(session.output)
+    stop_signal, report = StopSignal(), _event_printer(session.output)
     if once:
-        if not Keeper(session.memory, report, stop_signal, every).once():
-            raise typer.Exit(exits.ERROR)
+        if not Daemon(session.memory, report, stop_signal, every).run_once():
+            raise typer.Exit(exit_codes.ERROR)
         return
-    with _rung_by_signals(stop_signal.ring), _logged(log, as_json=session.output.as_json):
-        memory = session.watched()
+    with _stop_on_signals(stop_signal.request), _log_to_stderr(log, as_json=session.output.as_json):
+        memory = session.open_watched()
         if only_keep:
-            Keeper(memory, report, stop_signal, every).keep()
+            Daemon(memory, report, stop_signal, every).run()
         else:
-            _answer(memory, report, stop_signal, every, (host, port, expose))
+            _serve_requests(memory, report, stop_signal, every, (host, port, expose))
 
 
-def _answer(memory: Memory, tell: Tell, bell: Bell, every: float, where: tuple[str, int, bool]) -> None:
+def _serve_requests(
+    memory: Memory, report: EventHandler, stop_signal: StopSignal, every: float, listen_on: tuple[str, int, bool]
+) -> None:
     """Run the background work and the server together."""
-    needed("serve")
-    from lamina.access import House
-    from lamina.keeper import Happening, Keeper, What
-    from lamina.server import serving
+    require_extra("serve")
+    from lamina.access import ServedMemory
+    from lamina.daemon import Daemon, DaemonEvent, DaemonEventType
+    from lamina.server import run_server
 
-    served, (host, port, expose) = House.of(memory), where
-    daemon = Keeper(memory, tell, bell, every, lambda: [token.scope for token in served.tokens.list()])
-    with serving(served, host, port, expose=expose, keeper=daemon.state) as (server, address):
-        _say_token(served, tell)
-        tell(Happening(memory.now(), What.SERVING, address, {"url": address}))
-        bell.rings(server.end)
-        daemon.keep()
+    served, (host, port, expose) = ServedMemory.for_memory(memory), listen_on
+    daemon = Daemon(memory, report, stop_signal, every, lambda: [token.scope for token in served.tokens.list()])
+    with run_server(served, host, port, expose=expose, daemon_status=daemon.describe_state) as (server, address):
+        _create_owner_token(served, report)
+        report(DaemonEvent(memory.now(), DaemonEventType.SERVING, address, {"url": address}))
+        stop_signal.on_request(server.stop)
+        daemon.run()
 
 
-def _say_token(house: House, tell: Tell) -> None:
+def _create_owner_token(served: ServedMemory, report: EventHandler) -> None:
     """Create a token for the vault's owner if there is none, and print it once."""
     from lamina.access import Right
     from lamina.atom.trust import Origin
-    from lamina.keeper import Happening, What
+    from lamina.daemon import DaemonEvent, DaemonEventType
 
-    if house.tokens.list():
+    if served.tokens.list():
         return
-    memory = house.memory
+    memory = served.memory
     try:
-        _, secret = house.tokens.create(OWNER, memory.scope, Right.ADMIN, Origin.HUMAN)
+        _, secret = served.tokens.create(OWNER_TOKEN_NAME, memory.scope, Right.ADMIN, Origin.HUMAN)
     except InvalidInput:  # another server of this vault created it first
         return
     text = f"{secret}  (shown only once: log in with it; `lamina token create` makes more)"
-    tell(Happening(memory.now(), What.TOKEN, text, {"token": secret}))
+    report(DaemonEvent(memory.now(), DaemonEventType.TOKEN, text, {"token": secret}))
 
 
 @contextmanager
-def _logged(level: str, *, as_json: bool) -> Iterator[None]:
+def _log_to_stderr(level: str, *, as_json: bool) -> Iterator[None]:
     """Log to standard error inside the block, without memory text."""
-    if level not in LEVELS:
-        raise InvalidInput(f"{level!r} is not a log level; choose from {', '.join(LEVELS)}")
-    handler = to_stream(sys.stderr, as_json=as_json, level=LEVELS[level])
+    if level not in LOG_LEVELS:
+        raise InvalidInput(f"{level!r} is not a log level; choose from {', '.join(LOG_LEVELS)}")
+    handler = start_logging(sys.stderr, as_json=as_json, level=LOG_LEVELS[level])
     try:
         yield
     finally:
-        no_longer(handler)
+        stop_logging(handler)
 
 
-def happening_data(told: Happening) -> Json:
+def event_data(event: DaemonEvent) -> Json:
     """Return an event of the daemon as a JSON document."""
-    return {"at": format_time(told.at), "what": told.what.value, "text": told.text, **told.facts}
+    return {"at": format_time(event.at), "what": event.event_type.value, "text": event.text, **event.facts}
 
 
-def _teller(output: Output) -> Callable[[Happening], None]:
-    def report(event: Happening) -> None:
+def _event_printer(output: CommandOutput) -> Callable[[DaemonEvent], None]:
+    def report(event: DaemonEvent) -> None:
         if output.as_json:
-            output.line(happening_data(event))
+            output.print_json_line(event_data(event))
         else:
-            output.note(f"{event.at:%H:%M:%S} {event.what}: {event.text}")
+            output.print_note(f"{event.at:%H:%M:%S} {event.event_type}: {event.text}")
 
     return report
 
 
 @contextmanager
-def _rung_by_signals(ring: Callable[[], None]) -> Iterator[None]:
+def _stop_on_signals(stop: Callable[[], None]) -> Iterator[None]:
     """Shut down at the first SIGINT or SIGTERM; a second one has its default effect."""
     old_handlers = {signal_number: signal.getsignal(signal_number) for signal_number in (signal.SIGINT, signal.SIGTERM)}
 
@@ -145,7 +147,7 @@ def _rung_by_signals(ring: Callable[[], None]) -> Iterator[None]:
 
     def handle(number: int, frame: object) -> None:
         restore_handlers()
-        ring()
+        stop()
 
     for signal_number in old_handlers:
         signal.signal(signal_number, handle)

@@ -8,29 +8,29 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from lamina.cli.output import Output
-from lamina.cli.vault_choice import Choice
+from lamina.cli.output import CommandOutput
+from lamina.cli.vault_choice import VaultChoice
 from lamina.models.errors import ModelError
 
 if TYPE_CHECKING:
     from lamina.memory import Memory
 
 
-class Session:
+class CommandSession:
     """The vault, the output and the options that a command works with."""
 
     def __init__(
         self,
-        choice: Choice,
-        output: Output,
+        choice: VaultChoice,
+        output: CommandOutput,
         *,
         scope: str | None = None,
         dry_run: bool = False,
-        may_make: bool = False,
-        quiet: bool = False,
+        may_create: bool = False,
+        is_quiet: bool = False,
     ) -> None:
         self.choice, self.output, self.scope, self.dry_run = choice, output, scope, dry_run
-        self._may_make, self._quiet = may_make and not dry_run, quiet
+        self._may_create, self._is_quiet = may_create and not dry_run, is_quiet
         self._memory: Memory | None = None
 
     @property
@@ -40,14 +40,14 @@ class Session:
             self._memory = self._open()
         return self._memory
 
-    def watched(self) -> Memory:
+    def open_watched(self) -> Memory:
         """Open the memory for a long time, with a watcher for saved files."""
         if self._memory is None:
             self._memory = self._open(watch=None)
         return self._memory
 
     @contextmanager
-    def changing(self) -> Iterator[Memory]:
+    def open_for_change(self) -> Iterator[Memory]:
         """Yield the memory for a change; in a dry run the change is rolled back."""
         if not self.dry_run:
             yield self.memory
@@ -55,32 +55,32 @@ class Session:
         with self.memory.trial():
             yield self.memory
 
-    def say_once(self, name: str, text: str) -> None:
+    def note_once(self, name: str, text: str) -> None:
         """Print a note once for each vault."""
         marker = self.memory.state / f"told-{name}"
         if text and not marker.exists():
-            self.output.note(text)
+            self.output.print_note(text)
             marker.touch()
 
-    def encode(self) -> None:
+    def embed_pending(self) -> None:
         """Compute missing vectors now, with a progress bar, so that the next recall does not wait for them.
 
         A missing model is only a note, because the captured words are stored already.
         """
-        from lamina.cli.progress import Bar
+        from lamina.cli.progress import ProgressBar
 
         if self.dry_run:
             return
         try:
-            with Bar() as bar:
+            with ProgressBar() as bar:
                 self.memory.embed(bar)
         except ModelError as error:
-            self.output.note(f"the words are stored, but have no vectors yet: {error}")
+            self.output.print_note(f"the words are stored, but have no vectors yet: {error}")
 
-    def shell(self, *words: str) -> str:
+    def format_command(self, *arguments: str) -> str:
         """Return a command line that continues with this vault and scope."""
         scope = ("--scope", self.scope) if self.scope else ()
-        return shlex.join(["lamina", *words, *self.choice.as_option(), *scope])
+        return shlex.join(["lamina", *arguments, *self.choice.as_option(), *scope])
 
     def close(self) -> None:
         """Close the memory if it was opened."""
@@ -88,7 +88,7 @@ class Session:
             self._memory.close()
             self._memory = None
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> CommandSession:
         return self
 
     def __exit__(
@@ -97,12 +97,12 @@ class Session:
         self.close()
 
     def _open(self, *, watch: bool | None = False) -> Memory:
-        from lamina.cli.progress import Bar
+        from lamina.cli.progress import ProgressBar
         from lamina.memory import Memory
 
-        folder = self.choice.folder if self._may_make else self.choice.needed()
-        with Bar() as bar:
+        folder = self.choice.folder if self._may_create else self.choice.require_folder()
+        with ProgressBar() as bar:
             memory = Memory(folder, self.scope, watch=watch, background=False, progress=bar)
-        if memory.created and not self._quiet:
-            self.output.note(f"created a vault in {folder}")
+        if memory.created and not self._is_quiet:
+            self.output.print_note(f"created a vault in {folder}")
         return memory

@@ -12,74 +12,74 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.command import command
-from lamina.cli.exits import ERROR
-from lamina.cli.next_steps import three, told
-from lamina.cli.output import Block, Json, Line, View
-from lamina.cli.session import Session
+from lamina.cli.exit_codes import ERROR
+from lamina.cli.next_steps import command_lines, suggest_commands
+from lamina.cli.output import CommandResult, Json, OutputBlock, TextLine
+from lamina.cli.session import CommandSession
 from lamina.errors import LaminaError
 
 if TYPE_CHECKING:
-    from lamina.cli.scene import Scene
+    from lamina.cli.tour_chapter import TourStep
 
 app = typer.Typer()
 
 
 @command(app, "tour", panel="Start", example="lamina tour --keep")
 def tour(
-    session: Session,
+    session: CommandSession,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the vault of the tour.")] = False,
     pause: Annotated[float, typer.Option(help="Seconds to wait after each step.", min=0, max=60)] = 0.0,
-) -> View:
+) -> CommandResult:
     """Show in a minute what lamina does, on a temporary vault; every result is real and checked."""
-    from lamina.cli.story import Story
+    from lamina.cli.tour_plan import TourPlan
 
     folder = Path(tempfile.mkdtemp(prefix="lamina-tour-"))
     is_live = not session.output.as_json
-    steps: list[Scene] = []
+    steps: list[TourStep] = []
     try:
-        plan = Story(folder / "vault")
+        plan = TourPlan(folder / "vault")
         if is_live:
-            session.output.blocks([Line(f"a temporary vault in {plan.vault}", "dim")])
-        for number, run_step in enumerate(plan.scenes(), 1):
-            step = _played(run_step)
+            session.output.print_blocks([TextLine(f"a temporary vault in {plan.vault}", "dim")])
+        for number, run_step in enumerate(plan.steps(), 1):
+            step = _run_step(run_step)
             steps.append(step)
             if is_live:
-                session.output.blocks(_told(number, step))
+                session.output.print_blocks(_step_blocks(number, step))
                 time.sleep(pause)
-            if not step.passed:
+            if not step.has_passed:
                 break
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
-    return _ending(session, steps, plan.vault if keep else None)
+    return _render_summary(session, steps, plan.vault if keep else None)
 
 
-def _played(play: Callable[[], Scene]) -> Scene:
+def _run_step(step: Callable[[], TourStep]) -> TourStep:
     """Run a step; an error becomes a failed check."""
-    from lamina.cli.scene import Scene
+    from lamina.cli.tour_chapter import TourStep
 
     try:
-        return play()
+        return step()
     except LaminaError as error:
-        return Scene(play.__name__, "", View({}), [(f"it runs without an error: {error}", False)])
+        return TourStep(step.__name__, "", CommandResult({}), [(f"it runs without an error: {error}", False)])
 
 
-def _told(number: int, scene: Scene) -> list[Block]:
-    marks: list[Block] = [
-        Line(f"{'✓' if passed else '✗ FAILED:'} {claim}", "green" if passed else "bold red")
-        for claim, passed in scene.checks
+def _step_blocks(number: int, step: TourStep) -> list[OutputBlock]:
+    marks: list[OutputBlock] = [
+        TextLine(f"{'✓' if passed else '✗ FAILED:'} {claim}", "green" if passed else "bold red")
+        for claim, passed in step.checks
     ]
     return [
-        Line(),
-        Line(f"{number}. {scene.title}", "bold"),
-        Line(f"$ {scene.command}", "cyan"),
-        *scene.view.blocks,
+        TextLine(),
+        TextLine(f"{number}. {step.title}", "bold"),
+        TextLine(f"$ {step.command}", "cyan"),
+        *step.view.blocks,
         *marks,
     ]
 
 
-def _ending(session: Session, scenes: list[Scene], kept: Path | None) -> View:
-    passed = all(scene.passed for scene in scenes)
+def _render_summary(session: CommandSession, tour_steps: list[TourStep], kept_vault: Path | None) -> CommandResult:
+    passed = all(scene.has_passed for scene in tour_steps)
     steps: list[Json] = [
         {
             "step": number,
@@ -89,20 +89,20 @@ def _ending(session: Session, scenes: list[Scene], kept: Path | None) -> View:
             "checks": [{"claim": claim, "passed": is_ok} for claim, is_ok in scene.checks],
             "result": scene.view.data,
         }
-        for number, scene in enumerate(scenes, 1)
+        for number, scene in enumerate(tour_steps, 1)
     ]
-    _, *following = three(session, None)
-    following.append((session.shell("try"), "type a sentence and see what is stored"))
+    _, *following = suggest_commands(session, None)
+    following.append((session.format_command("try"), "type a sentence and see what is stored"))
     data = {
         "passed": passed,
-        "vault": str(kept) if kept else None,
+        "vault": str(kept_vault) if kept_vault else None,
         "steps": steps,
         "next": [command for command, _ in following],
     }
-    check_count = sum(len(scene.checks) for scene in scenes)
+    check_count = sum(len(scene.checks) for scene in tour_steps)
     summary = f"{check_count} checks, all of them passed" if passed else "some checks failed; please report it"
-    blocks: list[Block] = [Line(), Line(summary, "bold green" if passed else "bold red")]
-    if kept:
-        blocks.append(Line(f"the vault is kept in {kept}"))
-    blocks += told(following)
-    return View(data, tuple(blocks), 0 if passed else ERROR)
+    blocks: list[OutputBlock] = [TextLine(), TextLine(summary, "bold green" if passed else "bold red")]
+    if kept_vault:
+        blocks.append(TextLine(f"the vault is kept in {kept_vault}"))
+    blocks += command_lines(following)
+    return CommandResult(data, tuple(blocks), 0 if passed else ERROR)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.command import command
-from lamina.cli.output import Block, Facts, Grid, Json, Line, View
-from lamina.cli.progress import Bar
-from lamina.cli.receipts import DRY
-from lamina.cli.session import Session
-from lamina.text.times import format_time
+from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextGrid, TextLine
+from lamina.cli.progress import ProgressBar
+from lamina.cli.receipts import DRY_RUN_NOTE
+from lamina.cli.session import CommandSession
+from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
     from lamina.review import Diagnosis
@@ -25,54 +25,58 @@ app = typer.Typer()
 PANEL = "Upkeep"
 
 
-@command(app, "sync", panel=PANEL, changes=True, example="lamina sync --accept-deletions")
+@command(app, "sync", panel=PANEL, has_dry_run=True, example="lamina sync --accept-deletions")
 def sync(
-    session: Session,
+    session: CommandSession,
     accept_deletions: Annotated[
         bool, typer.Option("--accept-deletions", help="Also forget atoms whose files were deleted in large numbers.")
     ] = False,
-) -> View:
+) -> CommandResult:
     """Read every file and commit the edits in it. Every command does this first, without --accept-deletions."""
     memory = session.memory
-    report = memory.opened
+    report = memory.opening_report
     if accept_deletions and not session.dry_run:
-        with Bar() as bar:
+        with ProgressBar() as bar:
             accepted = memory.sync(accept_deletions=True, progress=bar)
         report.deleted += accepted.deleted
         report.held = accepted.held
         report.written += accepted.written
-    session.encode()
-    blocks: list[Block] = [report_facts(report)] if report.anything or report.written else [Line("nothing to do")]
+    session.embed_pending()
+    blocks: list[OutputBlock] = (
+        [report_fields(report)] if report.has_changes or report.written else [TextLine("nothing to do")]
+    )
     if session.dry_run:
         dry_run_note = (
-            "with --accept-deletions the atoms of the held files above would be forgotten" if report.held else DRY
+            "with --accept-deletions the atoms of the held files above would be forgotten"
+            if report.held
+            else DRY_RUN_NOTE
         )
-        blocks.append(Line(dry_run_note, "yellow"))
-    return View({**report_data(report), "dry_run": session.dry_run}, tuple(blocks))
+        blocks.append(TextLine(dry_run_note, "yellow"))
+    return CommandResult({**report_data(report), "dry_run": session.dry_run}, tuple(blocks))
 
 
 @command(app, "rebuild", panel=PANEL, example="lamina rebuild")
-def rebuild(session: Session) -> View:
+def rebuild(session: CommandSession) -> CommandResult:
     """Rebuild the index from the journal; nothing is lost."""
     memory = session.memory
-    with _busy("rebuilding the index"):
+    with _show_spinner("rebuilding the index"):
         atoms = memory.rebuild()
-    session.encode()
-    return View({"atoms": atoms}, (Line(f"the index contains {atoms} atoms"),))
+    session.embed_pending()
+    return CommandResult({"atoms": atoms}, (TextLine(f"the index contains {atoms} atoms"),))
 
 
-@command(app, "reread", panel=PANEL, changes=True, example="lamina reread --apply")
+@command(app, "reread", panel=PANEL, has_dry_run=True, example="lamina reread --apply")
 def reread(
-    session: Session,
+    session: CommandSession,
     apply: Annotated[bool, typer.Option("--apply", help="Change the statements, in one commit.")] = False,
-) -> View:
+) -> CommandResult:
     """Replace statements that rules of earlier versions wrote by their original sentences; needs --apply.
 
     Statements that a person edited and all captured words stay unchanged.
     """
     result = session.memory.reread(apply=apply and not session.dry_run)
     rows = [("original words", atom) for atom in result.revised] + [("dropped", atom) for atom in result.dropped]
-    grid = Grid(("what", "id", "content"), tuple((what, atom.id, atom.content) for what, atom in rows))
+    grid = TextGrid(("what", "id", "content"), tuple((what, atom.id, atom.content) for what, atom in rows))
     summary = f"{len(result.revised)} statements in their original words, {len(result.dropped)} dropped"
     commit = result.receipt.commit if result.receipt else None
     hint = f"; `lamina undo {commit}` reverts it" if commit else "; nothing is changed yet, use --apply"
@@ -81,21 +85,21 @@ def reread(
         "dropped": [{"id": atom.id, "content": atom.content} for atom in result.dropped],
         "commit": commit,
     }
-    return View(data, ((grid,) if rows else ()) + (Line(summary + (hint if rows else "")),))
+    return CommandResult(data, ((grid,) if rows else ()) + (TextLine(summary + (hint if rows else "")),))
 
 
 @command(app, "jobs", panel=PANEL, example="lamina jobs --now")
 def jobs(
-    session: Session,
+    session: CommandSession,
     now: Annotated[
         bool, typer.Option("--now", help="First finish the pending work: extract statements, compute vectors.")
     ] = False,
-) -> View:
+) -> CommandResult:
     """Show background jobs with their holder, progress and errors."""
     if now:
-        with _busy("extracting statements"):
+        with _show_spinner("extracting statements"):
             session.memory.read_waiting()
-        session.encode()
+        session.embed_pending()
     job_list, waiting = session.memory.jobs(), session.memory.waiting()
     data = [
         {
@@ -111,34 +115,34 @@ def jobs(
         for job in job_list
     ]
     rows = tuple((job.name, job.holder or "none", f"{job.done} of {job.total}", job.error) for job in job_list)
-    table = Grid(("job", "holder", "done", "error"), rows)
-    queue_note = Line(f"{waiting} passages are queued for extraction") if waiting else None
-    blocks = (table if rows else Line("there are no background jobs"), *([queue_note] if queue_note else []))
-    return View({"jobs": data, "waiting": waiting}, blocks)
+    table = TextGrid(("job", "holder", "done", "error"), rows)
+    queue_note = TextLine(f"{waiting} passages are queued for extraction") if waiting else None
+    blocks = (table if rows else TextLine("there are no background jobs"), *([queue_note] if queue_note else []))
+    return CommandResult({"jobs": data, "waiting": waiting}, blocks)
 
 
 @command(app, "doctor", panel=PANEL, example="lamina doctor --deep")
 def doctor(
-    session: Session,
+    session: CommandSession,
     deep: Annotated[
         bool, typer.Option("--deep", help="Also verify the journal's hash chain and compare the index.")
     ] = False,
-) -> View:
+) -> CommandResult:
     """Check the vault and say how to fix problems; the exit code is 1 if there are any."""
-    with _busy("checking the vault"):
+    with _show_spinner("checking the vault"):
         diagnosis = session.memory.doctor(deep=deep)
-    return View(_diagnosis_data(diagnosis), tuple(_diagnosis_blocks(diagnosis)), 0 if diagnosis.healthy else 1)
+    return CommandResult(_diagnosis_data(diagnosis), tuple(_diagnosis_blocks(diagnosis)), 0 if diagnosis.healthy else 1)
 
 
 @command(app, "stats", panel=PANEL, example="lamina stats --json  ·  lamina stats --plot memory.svg")
 def stats(
-    session: Session,
+    session: CommandSession,
     plot: Annotated[
         Path | None,
         typer.Option("--plot", metavar="FILE", help="Also draw retention and counts into an .svg or .png file."),
     ] = None,
     topics: Annotated[bool, typer.Option("--topics", help="Also count topics.")] = False,
-) -> View:
+) -> CommandResult:
     """Show counts and sizes."""
     counts = session.memory.stats()
     if topics:
@@ -147,39 +151,47 @@ def stats(
         session.memory.plot(plot)
         counts["plot"] = str(plot)
     groups = {name: value for name, value in counts.items() if isinstance(value, dict)}
-    blocks: list[Block] = [
-        Facts(tuple((name, str(value)) for name, value in counts.items() if name not in groups)),
-        Facts(tuple((name, _counts(value)) for name, value in groups.items())),
+    blocks: list[OutputBlock] = [
+        FieldList(tuple((name, str(value)) for name, value in counts.items() if name not in groups)),
+        FieldList(tuple((name, _format_counts(value)) for name, value in groups.items())),
     ]
-    return View(counts, tuple(blocks))
+    return CommandResult(counts, tuple(blocks))
 
 
 @command(
-    app, "export", panel=PANEL, changes=True, example="lamina export backup.json  ·  lamina export notes --format okf"
+    app,
+    "export",
+    panel=PANEL,
+    has_dry_run=True,
+    example="lamina export backup.json  ·  lamina export notes --format okf",
 )
 def export(
-    session: Session,
+    session: CommandSession,
     path: Annotated[
         Path | None, typer.Argument(help="A new file or folder. Default: in .lamina/exports/.", show_default=False)
     ] = None,
     format: Annotated[str, typer.Option(help="json, markdown, okf (a bundle for other programs) or csv.")] = "json",
     history: Annotated[bool, typer.Option(help="Include earlier versions (JSON only).")] = True,
-) -> View:
+) -> CommandResult:
     """Export everything to a file or folder that other programs can read; `lamina import` reads it back."""
     memory = session.memory
     if session.dry_run:
         count = len(memory.list(status=None, limit=None))
         data = {"path": str(path) if path else None, "format": format, "dry_run": True, "atoms": count}
-        return View(
-            data, (Line(f"{count} atoms would be written to {path or '.lamina/exports/'}"), Line(DRY, "yellow"))
+        return CommandResult(
+            data,
+            (
+                TextLine(f"{count} atoms would be written to {path or '.lamina/exports/'}"),
+                TextLine(DRY_RUN_NOTE, "yellow"),
+            ),
         )
-    with _busy("writing the export"):
+    with _show_spinner("writing the export"):
         place = memory.export(path, format=format, history=history)
-    return View({"path": str(place), "format": format, "dry_run": False}, (Line(f"written to {place}"),))
+    return CommandResult({"path": str(place), "format": format, "dry_run": False}, (TextLine(f"written to {place}"),))
 
 
 @contextmanager
-def _busy(text: str) -> Iterator[None]:
+def _show_spinner(text: str) -> Iterator[None]:
     """Show a spinner on the terminal during work of unknown length."""
     from rich.console import Console
 
@@ -191,7 +203,7 @@ def _busy(text: str) -> Iterator[None]:
         yield
 
 
-def _counts(counts: dict[str, int]) -> str:
+def _format_counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
@@ -200,7 +212,7 @@ def report_data(report: SyncReport) -> Json:
     return asdict(report)
 
 
-def report_facts(report: SyncReport) -> Facts:
+def report_fields(report: SyncReport) -> FieldList:
     """Return a sync report as fields, with the first few paths of each."""
     pairs = [
         (name, str(len(value)), value) for name, value in asdict(report).items() if isinstance(value, list) and value
@@ -208,10 +220,10 @@ def report_facts(report: SyncReport) -> Facts:
     fields = [
         (name, count + ": " + ", ".join(paths[:3]) + (" …" if len(paths) > 3 else "")) for name, count, paths in pairs
     ]
-    return Facts((*fields, *((("written", str(report.written)),) if report.written else ())))
+    return FieldList((*fields, *((("written", str(report.written)),) if report.written else ())))
 
 
-def _diagnosis_data(found: Diagnosis) -> Json:
+def _diagnosis_data(diagnosis: Diagnosis) -> Json:
     problems = [
         {
             "kind": problem.kind,
@@ -221,22 +233,27 @@ def _diagnosis_data(found: Diagnosis) -> Json:
             "atom_id": problem.atom_id,
             "at": format_time(problem.at) if problem.at else None,
         }
-        for problem in found.problems
+        for problem in diagnosis.problems
     ]
-    return {"healthy": found.healthy, "problems": problems, "faults": list(found.faults), "notes": list(found.notes)}
+    return {
+        "healthy": diagnosis.healthy,
+        "problems": problems,
+        "faults": list(diagnosis.faults),
+        "notes": list(diagnosis.notes),
+    }
 
 
-def _diagnosis_blocks(found: Diagnosis) -> Iterator[Block]:
-    if found.healthy:
-        yield Line("no problems found", "green")
-    if found.problems:
-        yield Line("problems you can fix:", "bold")
+def _diagnosis_blocks(diagnosis: Diagnosis) -> Iterator[OutputBlock]:
+    if diagnosis.healthy:
+        yield TextLine("no problems found", "green")
+    if diagnosis.problems:
+        yield TextLine("problems you can fix:", "bold")
         rows = tuple(
             (problem.kind, f"{problem.path}:{problem.line}" if problem.line else problem.path, problem.message)
-            for problem in found.problems
+            for problem in diagnosis.problems
         )
-        yield Grid(("kind", "where", "what to do"), rows)
-    for fault in found.faults:
-        yield Line(f"fault: {fault}", "red")
-    for note in found.notes:
-        yield Line(f"note: {note}", "dim")
+        yield TextGrid(("kind", "where", "what to do"), rows)
+    for fault in diagnosis.faults:
+        yield TextLine(f"fault: {fault}", "red")
+    for note in diagnosis.notes:
+        yield TextLine(f"note: {note}", "dim")

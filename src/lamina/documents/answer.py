@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lamina.documents.document import Document
+from lamina.documents.json_document import JsonDocument
 
 if TYPE_CHECKING:
-    from lamina.recall.answer import Answer
+    from lamina.recall.cited_answer import CitedAnswer
 
 
-class AnswerDocument(Document):
+class AnswerDocument(JsonDocument):
     """An answer, or the reason why nothing is known."""
 
     question: str
@@ -25,13 +25,13 @@ class AnswerDocument(Document):
     tokens: int
 
 
-def answer_document(answer: Answer) -> AnswerDocument:
+def answer_document(answer: CitedAnswer) -> AnswerDocument:
     """Return the document of an answer."""
     return AnswerDocument(
         question=answer.question,
-        known=answer.known,
+        known=answer.is_known,
         text=answer.text,
-        why=answer.why,
+        why=answer.reason,
         cited=list(answer.cited),
         labels={str(label): atom_id for label, atom_id in answer.labels},
         steps=[str(step) for step in answer.steps],

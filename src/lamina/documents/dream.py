@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lamina.documents.atom import Moment
-from lamina.documents.document import Document
-from lamina.text.times import format_time
+from lamina.documents.atom import UtcTime
+from lamina.documents.json_document import JsonDocument
+from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
     from lamina.dream.report import DreamReport, StepReport
 
 
-class MoveDocument(Document):
+class MoveDocument(JsonDocument):
     """One change of a dream step to one atom, with its reason."""
 
     action: str
@@ -21,7 +21,7 @@ class MoveDocument(Document):
     why: str
 
 
-class StepDocument(Document):
+class StepDocument(JsonDocument):
     """One step in one scope. `held`: why a person must approve it first; `failed`: why nothing was done."""
 
     step: str
@@ -33,11 +33,11 @@ class StepDocument(Document):
     moves: list[MoveDocument]
 
 
-class DreamDocument(Document):
+class DreamDocument(JsonDocument):
     """A whole dream. `batch` undoes all of it; `asleep` says why nothing was done."""
 
     batch: str
-    at: Moment
+    at: UtcTime
     dry_run: bool
     asleep: str | None
     steps: list[StepDocument]
@@ -51,18 +51,20 @@ def dream_document(report: DreamReport) -> DreamDocument:
         at=format_time(report.at),
         dry_run=report.dry_run,
         asleep=report.asleep,
-        steps=[_step(step) for step in report.steps],
+        steps=[_step_document(step) for step in report.steps],
         guidelines=list(report.guidelines),
     )
 
 
-def _step(told: StepReport) -> StepDocument:
+def _step_document(report: StepReport) -> StepDocument:
     return StepDocument(
-        step=told.step,
-        scope=told.scope,
-        commit=told.commit,
-        held=told.held,
-        failed=told.failed,
-        notes=list(told.notes),
-        moves=[MoveDocument(action=move.action, id=move.atom_id, text=move.text, why=move.why) for move in told.moves],
+        step=report.step,
+        scope=report.scope,
+        commit=report.commit,
+        held=report.held,
+        failed=report.failed,
+        notes=list(report.notes),
+        moves=[
+            MoveDocument(action=move.action, id=move.atom_id, text=move.text, why=move.why) for move in report.moves
+        ],
     )

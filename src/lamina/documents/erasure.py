@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lamina.documents.document import Document
+from lamina.documents.json_document import JsonDocument
 
 if TYPE_CHECKING:
     from lamina.review.erase import ErasureReceipt
 
 
-class ErasureDocument(Document):
+class ErasureDocument(JsonDocument):
     """The receipt of an erasure."""
 
     commit: str | None

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lamina.documents.atom import Moment
-from lamina.documents.document import Document
-from lamina.text.times import format_time
+from lamina.documents.atom import UtcTime
+from lamina.documents.json_document import JsonDocument
+from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
     from lamina.memory import Memory
 
 
-class TransitionDocument(Document):
+class TransitionDocument(JsonDocument):
     """One status change."""
 
     old: str | None
     new: str
     reason: str
     actor: str
-    at: Moment
+    at: UtcTime
     commit: str
 
 
-class VersionDocument(Document):
+class VersionDocument(JsonDocument):
     """An atom after one commit."""
 
     revision: int
     commit: str
-    at: Moment
+    at: UtcTime
     actor: str
     verb: str
     reason: str
@@ -37,7 +37,7 @@ class VersionDocument(Document):
     fields: list[str]
 
 
-class HistoryDocument(Document):
+class HistoryDocument(JsonDocument):
     """An atom's status changes and versions."""
 
     id: str

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lamina.documents.atom import AtomDocument, QuoteDocument, atom_document, quotes_of
-from lamina.documents.document import Document
+from lamina.documents.atom import AtomDocument, QuoteDocument, atom_document, load_quotes
+from lamina.documents.json_document import JsonDocument
 
 if TYPE_CHECKING:
     from lamina.memory import Memory
-    from lamina.review.waiting import Item
+    from lamina.review.pending_items import Item
 
 
-class VerbDocument(Document):
+class VerbDocument(JsonDocument):
     """A possible decision and its effect."""
 
     verb: str
     does: str
 
 
-class SaidDocument(Document):
+class PendingStatementDocument(JsonDocument):
     """A pending statement and the text it rests on."""
 
     atom: AtomDocument
     quotes: list[QuoteDocument]
 
 
-class ItemDocument(Document):
+class InboxItemDocument(JsonDocument):
     """One pending item: its text, why it is pending, and what each decision would do."""
 
     kind: str
@@ -34,27 +34,29 @@ class ItemDocument(Document):
     text: str
     reason: str
     verbs: list[VerbDocument]
-    atoms: list[SaidDocument]
+    atoms: list[PendingStatementDocument]
 
 
-class InboxDocument(Document):
+class InboxDocument(JsonDocument):
     """The first pending items and their number."""
 
     waiting: int
     held: int
-    items: list[ItemDocument]
+    items: list[InboxItemDocument]
 
 
-def item_document(memory: Memory, item: Item) -> ItemDocument:
+def inbox_item_document(memory: Memory, item: Item) -> InboxItemDocument:
     """Return the document of one pending item."""
-    return ItemDocument(
+    return InboxItemDocument(
         kind=item.kind.value,
         ids=list(item.ids),
         text=item.text,
         reason=item.reason,
         verbs=[VerbDocument(verb=verb, does=does) for verb, does in item.verbs],
         atoms=[
-            SaidDocument(atom=atom_document(atom, memory.path_of(atom.id)), quotes=quotes_of(memory, atom))
+            PendingStatementDocument(
+                atom=atom_document(atom, memory.path_of(atom.id)), quotes=load_quotes(memory, atom)
+            )
             for atom in item.atoms
         ],
     )
@@ -68,5 +70,5 @@ def inbox_document(
     return InboxDocument(
         waiting=memory.review.count(source, kind=kind),
         held=len(memory.review.held(source)),
-        items=[item_document(memory, item) for item in items],
+        items=[inbox_item_document(memory, item) for item in items],
     )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lamina.documents.atom import Moment
-from lamina.documents.document import Document
-from lamina.text.times import format_time
+from lamina.documents.atom import UtcTime
+from lamina.documents.json_document import JsonDocument
+from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
-    from lamina.store.base import Entry
+    from lamina.store.base import JournalEntry
 
 
-class ChangedDocument(Document):
+class AtomChangeDocument(JsonDocument):
     """One atom's part in a commit: the fields that were set, and the status before and after."""
 
     id: str
@@ -22,12 +22,12 @@ class ChangedDocument(Document):
     fields: list[str]
 
 
-class EntryDocument(Document):
+class EntryDocument(JsonDocument):
     """One commit: an atomic, attributed, undoable group of changes."""
 
     seq: int
     commit: str
-    at: Moment
+    at: UtcTime
     scope: str
     actor: str
     origin: str
@@ -35,10 +35,10 @@ class EntryDocument(Document):
     reason: str
     batch: str | None
     undoes: str | None
-    changes: list[ChangedDocument]
+    changes: list[AtomChangeDocument]
 
 
-def entry_document(entry: Entry) -> EntryDocument:
+def entry_document(entry: JournalEntry) -> EntryDocument:
     """Return a commit with the atoms it changed."""
     return EntryDocument(
         seq=entry.seq,
@@ -52,7 +52,7 @@ def entry_document(entry: Entry) -> EntryDocument:
         batch=entry.batch,
         undoes=entry.undoes,
         changes=[
-            ChangedDocument(
+            AtomChangeDocument(
                 id=change.atom_id,
                 revision=change.revision,
                 old_status=change.old_status.value if change.old_status else None,

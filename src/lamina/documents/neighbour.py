@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from lamina.documents.atom import AtomDocument, atom_document
-from lamina.documents.document import Document
+from lamina.documents.json_document import JsonDocument
 
 if TYPE_CHECKING:
     from lamina.memory import Memory
 
 
-class NeighbourDocument(Document):
+class NeighbourDocument(JsonDocument):
     """A relation and the atom at its other end."""
 
     direction: Literal["out", "in"]

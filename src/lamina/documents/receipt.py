@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from lamina.documents.atom import AtomDocument, atom_document
-from lamina.documents.document import Document
+from lamina.documents.json_document import JsonDocument
 
 if TYPE_CHECKING:
     from lamina.atom.atom import Atom
     from lamina.capture.receipt import Receipt
     from lamina.memory import Memory
-    from lamina.store.base import Committed
+    from lamina.store.base import CommitResult
 
-Commit = Annotated[str | None, Field(description="The commit, which can be undone; null if nothing changed.")]
+CommitId = Annotated[str | None, Field(description="The commit, which can be undone; null if nothing changed.")]
 
 
-class OutcomeDocument(Document):
+class OutcomeDocument(JsonDocument):
     """One atom and what happened to it."""
 
     result: Annotated[str, Field(description="new, kept, duplicate, supersedes, held (pending review), refused, …")]
@@ -27,24 +27,24 @@ class OutcomeDocument(Document):
     atom: AtomDocument
 
 
-class ReceiptDocument(Document):
+class ReceiptDocument(JsonDocument):
     """Every outcome of a write."""
 
-    commit: Commit
+    commit: CommitId
     repeated: Annotated[bool, Field(description="The key was used before, so nothing was written.")]
     stages: Annotated[dict[str, str], Field(description="The stages that are done and those still to come.")]
     redacted: Annotated[list[str], Field(description="The kinds of secrets that were redacted.")]
     outcomes: list[OutcomeDocument]
 
 
-class ChangeDocument(Document):
+class ChangeDocument(JsonDocument):
     """One atom after a change, and the commit that made it."""
 
-    commit: Commit
+    commit: CommitId
     atom: AtomDocument
 
 
-class UndoneCommit(Document):
+class UndoCommitDocument(JsonDocument):
     """A commit that an undo made."""
 
     commit: str | None
@@ -52,10 +52,10 @@ class UndoneCommit(Document):
     atoms: list[AtomDocument]
 
 
-class UndoneDocument(Document):
+class UndoDocument(JsonDocument):
     """The commits that an undo made, with the restored atoms."""
 
-    commits: list[UndoneCommit]
+    commits: list[UndoCommitDocument]
 
 
 def receipt_document(receipt: Receipt) -> ReceiptDocument:
@@ -74,22 +74,22 @@ def receipt_document(receipt: Receipt) -> ReceiptDocument:
     )
 
 
-def change_document(memory: Memory, after: Atom) -> ChangeDocument:
+def change_document(memory: Memory, atom: Atom) -> ChangeDocument:
     """Return an atom after a change, with the commit that made it."""
-    versions = memory.history(after.id).versions
-    commit = next((version.commit for version in versions if version.revision == after.revision), None)
-    return ChangeDocument(commit=commit, atom=atom_document(after, memory.path_of(after.id)))
+    versions = memory.history(atom.id).versions
+    commit = next((version.commit for version in versions if version.revision == atom.revision), None)
+    return ChangeDocument(commit=commit, atom=atom_document(atom, memory.path_of(atom.id)))
 
 
-def undone_document(memory: Memory, done: Sequence[Committed]) -> UndoneDocument:
+def undo_document(memory: Memory, commits: Sequence[CommitResult]) -> UndoDocument:
     """Return the commits that an undo made."""
-    return UndoneDocument(
+    return UndoDocument(
         commits=[
-            UndoneCommit(
+            UndoCommitDocument(
                 commit=committed.id,
                 seq=committed.seq,
                 atoms=[atom_document(atom, memory.path_of(atom.id)) for atom in committed.atoms],
             )
-            for committed in done
+            for committed in commits
         ]
     )

@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lamina.documents.atom import Moment
-from lamina.documents.document import Document
-from lamina.text.times import format_time
+from lamina.documents.atom import UtcTime
+from lamina.documents.json_document import JsonDocument
+from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
     from lamina.memory import Memory
     from lamina.store.jobs import Job
-    from lamina.store.ledger import Problem
+    from lamina.store.ledger import FileProblem
 
 
-class JobDocument(Document):
+class JobDocument(JsonDocument):
     """A background job."""
 
     name: str
     running: bool
     done: int
     total: int
-    started_at: Moment | None
-    finished_at: Moment | None
+    started_at: UtcTime | None
+    finished_at: UtcTime | None
     error: str
 
 
-class ProblemDocument(Document):
+class ProblemDocument(JsonDocument):
     """A problem with a file or an atom that a person should know of."""
 
     path: str
@@ -34,10 +34,10 @@ class ProblemDocument(Document):
     message: str
     line: int
     id: str | None
-    at: Moment | None
+    at: UtcTime | None
 
 
-class StatsDocument(Document):
+class StatsDocument(JsonDocument):
     """Counts of atoms, pending work, jobs and disk usage.
 
     Models, vectors, bytes and jobs belong to the whole vault; they are empty for callers who do not administer it.
@@ -60,17 +60,17 @@ class StatsDocument(Document):
     problems: list[ProblemDocument]
 
 
-_OF_THE_VAULT: dict[str, dict[str, int]] = {"models": {}, "vector_bytes": {}, "bytes": {}}
+_VAULT_WIDE_FIELDS: dict[str, dict[str, int]] = {"models": {}, "vector_bytes": {}, "bytes": {}}
 
 
-def stats_document(memory: Memory, *, whole: bool = False) -> StatsDocument:
+def stats_document(memory: Memory, *, whole_vault: bool = False) -> StatsDocument:
     """Return the state of a memory's scopes; `whole_vault` adds what concerns the whole vault."""
     stats = memory.stats()
     fields = {name: stats[name] for name in StatsDocument.model_fields if name in stats}
     return StatsDocument(
-        **{**fields, **({} if whole else _OF_THE_VAULT)},
+        **{**fields, **({} if whole_vault else _VAULT_WIDE_FIELDS)},
         to_review=memory.review.count(),
-        jobs=[job_document(job) for job in memory.jobs()] if whole else [],
+        jobs=[job_document(job) for job in memory.jobs()] if whole_vault else [],
         problems=[problem_document(problem) for problem in memory.doctor(look=False).problems],
     )
 
@@ -88,7 +88,7 @@ def job_document(job: Job) -> JobDocument:
     )
 
 
-def problem_document(problem: Problem) -> ProblemDocument:
+def problem_document(problem: FileProblem) -> ProblemDocument:
     """Return the document of a problem with a file."""
     return ProblemDocument(
         path=problem.path,

@@ -14,137 +14,147 @@ from datetime import datetime, timedelta
 from lamina.atom.atom import Atom
 from lamina.atom.atom import Signals as Counted
 from lamina.atom.identity import AtomId
-from lamina.atom.kinds import Layer, traits
-from lamina.atom.lineage import trust
-from lamina.atom.scope import visible_from
+from lamina.atom.kinds import Layer, kind_traits
+from lamina.atom.lineage import lineage_trust
+from lamina.atom.scope import readable_scopes
 from lamina.atom.status import Status
-from lamina.dream.edges import loosened, loosens_at, why_loosened
-from lamina.dream.plan import Move, Plan
-from lamina.dream.scene import Scene
-from lamina.lifecycle.ageing import age as aged
-from lamina.lifecycle.decision import Action, StorageTier
+from lamina.dream.link_ageing import age_links, describe_link_ageing, next_link_ageing
+from lamina.dream.plan import Move, StepPlan
+from lamina.dream.step_context import StepContext
+from lamina.lifecycle.ageing import decide_ageing as aged
+from lamina.lifecycle.ageing_time import AgeingTime, add_clamped, days_since
+from lamina.lifecycle.decision import AgeingAction, StorageTier
 from lamina.lifecycle.importance import effective_importance
 from lamina.lifecycle.lifecycle_state import lifecycle_state
-from lamina.lifecycle.moment import Moment, days_since, later
-from lamina.lifecycle.precision import WHOLE, bits_for
-from lamina.lifecycle.promotion import WORKING_FOR
+from lamina.lifecycle.precision import FULL_BITS, choose_bits
+from lamina.lifecycle.promotion import WORKING_TERM
 from lamina.lifecycle.retention import retention
-from lamina.lifecycle.signals import Signals, from_counted, recorded
-from lamina.review.confirmations import confirmations_of
-from lamina.store.base import Filter, Version
-from lamina.store.lives import Life
-from lamina.text.normal import one_line
+from lamina.lifecycle.signals import AgeingSignals, from_counters, recorded_at
+from lamina.review.confirmations import count_confirmations
+from lamina.store.ageing_state import AgeingState
+from lamina.store.base import AtomFilter, AtomVersion
+from lamina.text.normal_form import one_line
 
-AT_ONCE = 500
+BATCH_SIZE = 500
 """The number of atoms that are read together."""
-_TOLD_CHARS = 80
+_TEXT_CHARS = 80
 AN_HOUR = timedelta(hours=1)
-FRESH_FOR = timedelta(days=30)
+REFRESH_AFTER = timedelta(days=30)
 """The shortest time after which the stored ageing state of an atom is computed again."""
-_TOLD_TIERS = {Action.COOL: "cooled down", Action.WARM: "warmed up"}
-_TIERS = frozenset(_TOLD_TIERS)
-_UNASKED = frozenset({"capture", "remember", "extract", "import", "inbox", "adopt", "settle", "box", "entity", "dream"})
+_TIER_NOTES = {AgeingAction.COOL: "cooled down", AgeingAction.WARM: "warmed up"}
+_TIER_ACTIONS = frozenset(_TIER_NOTES)
+_MACHINE_VERBS = frozenset(
+    {"capture", "remember", "extract", "import", "inbox", "adopt", "settle", "box", "entity", "dream"}
+)
 """Verbs that are not a person's decision about an existing atom; all others are."""
-_REVISED = frozenset({"content", "resolved"})
+_REVISION_FIELDS = frozenset({"content", "resolved"})
 """Fields whose change makes an atom young again: a commitment that was kept is as young as that day."""
 
 
 @dataclass(slots=True)
-class _Aged:
+class _AgeingResult:
     """What ageing a batch of atoms results in."""
 
     changes: dict[AtomId, Atom] = field(default_factory=dict)
     moves: list[Move] = field(default_factory=list)
-    lives: dict[AtomId, Life] = field(default_factory=dict)
-    tiers: Counter[Action] = field(default_factory=Counter)
+    ageing_states: dict[AtomId, AgeingState] = field(default_factory=dict)
+    tiers: Counter[AgeingAction] = field(default_factory=Counter)
 
 
-def age(scene: Scene) -> Plan:
+def age(context: StepContext) -> StepPlan:
     """Promote, archive, revive and expire what is due, weaken unused links, and store the new ageing states."""
-    result, store = _Aged(), scene.store
-    due = store.lives.due(scene.scope, scene.now)
-    for start in range(0, len(due), AT_ONCE):
-        batch = tuple(due[start : start + AT_ONCE])
-        atoms = store.read(Filter(scopes=(scene.scope,), ids=batch))
-        counters, ageing_states = store.ledger.signals_of(batch), store.lives.of(batch)
-        for atom in sorted(atoms, key=lambda atom: (recorded(atom), atom.id)):
-            _look(atom, counters.get(atom.id, Counted()), ageing_states.get(atom.id), scene, result)
-    notes = tuple(f"{count} {_TOLD_TIERS[action]}" for action, count in sorted(result.tiers.items()))
-    return Plan(
+    result, store = _AgeingResult(), context.store
+    due = store.ageing_states.find_due(context.scope, context.now)
+    for start in range(0, len(due), BATCH_SIZE):
+        batch = tuple(due[start : start + BATCH_SIZE])
+        atoms = store.read(AtomFilter(scopes=(context.scope,), ids=batch))
+        counters, ageing_states = store.ledger.signals_of(batch), store.ageing_states.get(batch)
+        for atom in sorted(atoms, key=lambda atom: (recorded_at(atom), atom.id)):
+            _age_atom(atom, counters.get(atom.id, Counted()), ageing_states.get(atom.id), context, result)
+    notes = tuple(f"{count} {_TIER_NOTES[action]}" for action, count in sorted(result.tiers.items()))
+    return StepPlan(
         tuple(result.changes.values()),
         tuple(result.moves),
         notes,
-        after=lambda: store.lives.put(result.lives),
-        in_trial=True,
+        after_commit=lambda: store.ageing_states.put(result.ageing_states),
+        after_in_dry_run=True,
     )
 
 
-def _look(atom: Atom, counted: Counted, life: Life | None, scene: Scene, found: _Aged) -> None:
-    signals = _known_of(atom, counted, scene)
-    tier, was_undone = StorageTier(life.tier) if life else StorageTier.HOT, False
+def _age_atom(
+    atom: Atom, counters: Counted, ageing_state: AgeingState | None, context: StepContext, result: _AgeingResult
+) -> None:
+    signals = _current_signals(atom, counters, context)
+    tier, was_undone = StorageTier(ageing_state.tier) if ageing_state else StorageTier.HOT, False
     has_history = atom.revision > 1 or atom.status is Status.ARCHIVED
-    decisions = () if has_history else aged(atom, signals, scene.moment, tier, scene.mode)
+    decisions = () if has_history else aged(atom, signals, context.moment, tier, context.retention_mode)
     if has_history or decisions:
-        versions = scene.store.versions(atom.id)
-        signals = _with_history(signals, versions)
-        decisions = aged(atom, signals, scene.moment, tier, scene.mode)
-        was_undone = _was_taken_back(versions, signals)
+        versions = context.store.versions(atom.id)
+        signals = _add_history(signals, versions)
+        decisions = aged(atom, signals, context.moment, tier, context.retention_mode)
+        was_undone = _was_undone(versions, signals)
         if was_undone:
-            decisions = tuple(decision for decision in decisions if decision.action in _TIERS)
+            decisions = tuple(decision for decision in decisions if decision.action in _TIER_ACTIONS)
     after = atom
     for decision in decisions:
-        after, tier = decision.applied(after), decision.tier or tier
-        if decision.action in _TIERS:
-            found.tiers[decision.action] += 1
+        after, tier = decision.apply_to(after), decision.tier or tier
+        if decision.action in _TIER_ACTIONS:
+            result.tiers[decision.action] += 1
         else:
-            found.moves.append(Move(decision.action, atom.id, one_line(atom.content)[:_TOLD_CHARS], decision.why))
-    weakened = after if after.pinned or was_undone else loosened(after, scene.moment.lived)
+            result.moves.append(Move(decision.action, atom.id, one_line(atom.content)[:_TEXT_CHARS], decision.reason))
+    weakened = after if after.pinned or was_undone else age_links(after, context.moment.active_now)
     if weakened != after:
-        found.moves.append(Move("loosen", atom.id, one_line(atom.content)[:_TOLD_CHARS], why_loosened(after, weakened)))
+        result.moves.append(
+            Move("loosen", atom.id, one_line(atom.content)[:_TEXT_CHARS], describe_link_ageing(after, weakened))
+        )
         after = weakened
     if after != atom:
-        found.changes[atom.id] = after
-    found.lives[atom.id] = _life(after, signals, tier, scene, after != atom, life.bits if life else WHOLE)
+        result.changes[atom.id] = after
+    result.ageing_states[atom.id] = _ageing_state(
+        after, signals, tier, context, after != atom, ageing_state.bits if ageing_state else FULL_BITS
+    )
 
 
-def _life(atom: Atom, signals: Signals, tier: StorageTier, scene: Scene, changed: bool, bits: int) -> Life:
+def _ageing_state(
+    atom: Atom, signals: AgeingSignals, tier: StorageTier, context: StepContext, is_changed: bool, bits: int
+) -> AgeingState:
     """Return the ageing state of an atom after its step."""
-    now, lived = scene.now, scene.moment.lived
-    event, loosens = _next_event(atom, signals, tier, scene), loosens_at(atom)
+    now, lived = context.now, context.moment.active_now
+    event, loosens = _next_event(atom, signals, tier, context), next_link_ageing(atom)
     next_look = min(event, loosens) if loosens is not None else event
-    return Life(
-        revision=atom.revision + changed,
+    return AgeingState(
+        revision=atom.revision + is_changed,
         tier=tier.value,
-        look_at=max(next_look, now),
-        retention=round(retention(atom, signals, now, scene.mode), 4),
-        bits=bits_for(retention(atom, signals, lived, scene.mode), bits),
+        next_check_at=max(next_look, now),
+        retention=round(retention(atom, signals, now, context.retention_mode), 4),
+        bits=choose_bits(retention(atom, signals, lived, context.retention_mode), bits),
         importance=round(effective_importance(atom, signals, now), 4),
-        recency=round(2.0 ** (-days_since(atom.observed_at, now) / traits(atom.kind).half_life_days), 4),
+        recency=round(2.0 ** (-days_since(atom.observed_at, now) / kind_traits(atom.kind).half_life_days), 4),
         state=lifecycle_state(atom, signals, now).value,
     )
 
 
-def _known_of(atom: Atom, counted: Counted, scene: Scene) -> Signals:
+def _current_signals(atom: Atom, counters: Counted, context: StepContext) -> AgeingSignals:
     """Return the signals of an atom that are known without reading the journal."""
-    signals = from_counted(counted)
+    signals = from_counters(counters)
     if atom.status is Status.CHALLENGED:
-        signals = replace(signals, disputed=True)
+        signals = replace(signals, is_disputed=True)
     if len({evidence.segment for evidence in atom.evidence}) > 1:
-        signals = replace(signals, confirmations=confirmations_of(atom, scene.store))
+        signals = replace(signals, confirmations=count_confirmations(atom, context.store))
     if atom.derived_from:
-        signals = replace(signals, trust=trust(atom, lambda ids: _read(ids, scene)))
+        signals = replace(signals, trust=lineage_trust(atom, lambda ids: _read_atoms(ids, context)))
     return signals
 
 
-def _read(ids: Iterable[AtomId], scene: Scene) -> dict[AtomId, Atom]:
-    atoms = scene.store.read(Filter(scopes=visible_from(scene.scope), ids=tuple(ids)))
+def _read_atoms(ids: Iterable[AtomId], context: StepContext) -> dict[AtomId, Atom]:
+    atoms = context.store.read(AtomFilter(scopes=readable_scopes(context.scope), ids=tuple(ids)))
     return {atom.id: atom for atom in atoms}
 
 
-def _with_history(signals: Signals, versions: Sequence[Version]) -> Signals:
+def _add_history(signals: AgeingSignals, versions: Sequence[AtomVersion]) -> AgeingSignals:
     """Add to signals what the journal knows: the last review, the last revision, and when a dream archived it."""
-    reviewed = [version.at for version in versions[1:] if version.verb not in _UNASKED]
-    revised = [version.at for version in versions[1:] if version.fields & _REVISED]
+    reviewed = [version.at for version in versions[1:] if version.verb not in _MACHINE_VERBS]
+    revised = [version.at for version in versions[1:] if version.fields & _REVISION_FIELDS]
     archivals = [version for version in versions if version.atom.status is Status.ARCHIVED is not version.old_status]
     archived_by_dream = archivals[-1] if archivals and archivals[-1].verb == "dream" else None
     return replace(
@@ -155,7 +165,7 @@ def _with_history(signals: Signals, versions: Sequence[Version]) -> Signals:
     )
 
 
-def _was_taken_back(versions: Sequence[Version], signals: Signals) -> bool:
+def _was_undone(versions: Sequence[AtomVersion], signals: AgeingSignals) -> bool:
     """Return whether a person undid the last thing a dream did to the atom and it was not used since."""
     last = versions[-1]
     if last.verb != "undo" or not any(version.verb == "dream" for version in versions):
@@ -163,24 +173,24 @@ def _was_taken_back(versions: Sequence[Version], signals: Signals) -> bool:
     return signals.last_use is None or signals.last_use <= last.at
 
 
-def _next_event(atom: Atom, signals: Signals, tier: StorageTier, scene: Scene) -> datetime:
+def _next_event(atom: Atom, signals: AgeingSignals, tier: StorageTier, context: StepContext) -> datetime:
     """Return the last hour before ageing changes the atom if it stays unused, or when its state needs a refresh."""
     if atom.layer is Layer.WORKING and not atom.run_id:
-        return recorded(atom) + WORKING_FOR
+        return recorded_at(atom) + WORKING_TERM
 
     def is_changed_after(hours: int) -> bool:
-        future = Moment(later(scene.now, hours * AN_HOUR))
-        return bool(aged(atom, signals, future, tier, scene.mode))
+        future = AgeingTime(add_clamped(context.now, hours * AN_HOUR))
+        return bool(aged(atom, signals, future, tier, context.retention_mode))
 
-    low, high = 0, int(_fresh_for(atom, scene.now) / AN_HOUR)
+    low, high = 0, int(_refresh_interval(atom, context.now) / AN_HOUR)
     if not is_changed_after(high):
-        return later(scene.now, high * AN_HOUR)
+        return add_clamped(context.now, high * AN_HOUR)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_changed_after(middle) else (middle, high)
-    return later(scene.now, low * AN_HOUR)
+    return add_clamped(context.now, low * AN_HOUR)
 
 
-def _fresh_for(atom: Atom, now: datetime) -> timedelta:
+def _refresh_interval(atom: Atom, now: datetime) -> timedelta:
     """Return how long the stored ageing state stays accurate: longer for older atoms, which change less."""
-    return max(FRESH_FOR, (now - recorded(atom)) / 2)
+    return max(REFRESH_AFTER, (now - recorded_at(atom)) / 2)

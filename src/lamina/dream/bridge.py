@@ -11,33 +11,33 @@ import numpy as np
 
 from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.identity import AtomId
-from lamina.atom.proposal import TYPE, Proposal
+from lamina.atom.proposal import PROPOSAL_TYPE_KEY, ProposalType
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.atom.trust import Origin
-from lamina.dream.insight import told_by_template, written
-from lamina.dream.plan import Move, Plan
-from lamina.dream.scene import Scene
-from lamina.lifecycle.edges import PRUNED_BELOW
-from lamina.store.base import Filter
-from lamina.text.normal import normal_form
-from lamina.text.roles import is_role
+from lamina.dream.insight_text import write_from_template, write_with_model
+from lamina.dream.plan import Move, StepPlan
+from lamina.dream.step_context import StepContext
+from lamina.lifecycle.relation_strength import TRAVERSAL_THRESHOLD
+from lamina.store.base import AtomFilter
+from lamina.text.normal_form import normal_form
+from lamina.text.speaker_roles import is_role
 from lamina.vectors.levels import Floats
 
-A_DAY = 3
+MAX_PER_DAY = 3
 DAY = timedelta(hours=24)
-LEAST, NEAR, FAR = 3, 0.90, 0.75
+MIN_STATEMENTS, MAX_COSINE, MIN_COSINE = 3, 0.90, 0.75
 """The fewest statements of a name, and the range of cosines in which two names are similar and not the same."""
-MOST_NAMES, MOST_ATOMS = 1000, 20
+MAX_NAMES, MAX_ATOMS = 1000, 20
 """The most names, by number of statements, and the most statements of each, newest first."""
-NEAREST = 3
-BETWEEN = "between"
-_DIGITS = 4
-_UNENDED = frozenset({*RECALL_WEIGHT, Status.CHALLENGED, Status.CONSTRAINED})
+MAX_QUOTED = 3
+PAIR_KEY = "between"
+_COSINE_DIGITS = 4
+_OPEN_STATUSES = frozenset({*RECALL_WEIGHT, Status.CHALLENGED, Status.CONSTRAINED})
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class NameCentroid:
     """A name, the statements that name it, their vectors, and the centre of the vectors."""
 
     name: str
@@ -45,123 +45,129 @@ class Side:
     vectors: Floats
     centre: Floats
 
-    def nearest(self, to: Floats) -> tuple[Atom, ...]:
+    def nearest(self, centre: Floats) -> tuple[Atom, ...]:
         """Return the statements nearest to a centre."""
-        cosines = np.round(self.vectors @ to, _DIGITS).tolist()
+        cosines = np.round(self.vectors @ centre, _COSINE_DIGITS).tolist()
         order = sorted(range(len(self.atoms)), key=lambda n: (-cosines[n], self.atoms[n].id))
-        return tuple(self.atoms[n] for n in order[:NEAREST])
+        return tuple(self.atoms[n] for n in order[:MAX_QUOTED])
 
 
-def bridge(scene: Scene) -> Plan:
+def bridge(context: StepContext) -> StepPlan:
     """Propose insights about the most similar pairs of names that nothing links; none unless insights are enabled."""
-    if not scene.insights:
-        return Plan()
+    if not context.insights_enabled:
+        return StepPlan()
     earlier = [
         insight
-        for insight in scene.store.read(Filter(scopes=(scene.scope,), kinds=frozenset({"insight"})))
-        if insight.origin is Origin.DREAM and BETWEEN in insight.metadata
+        for insight in context.store.read(AtomFilter(scopes=(context.scope,), kinds=frozenset({"insight"})))
+        if insight.origin is Origin.DREAM and PAIR_KEY in insight.metadata
     ]
-    remaining = A_DAY - sum(scene.now - insight.observed_at < DAY for insight in earlier)
+    remaining = MAX_PER_DAY - sum(context.now - insight.observed_at < DAY for insight in earlier)
     if remaining <= 0:
-        return Plan(notes=(f"the daily limit of {A_DAY} insights is reached",))
-    embedder = scene.embedder()
+        return StepPlan(notes=(f"the daily limit of {MAX_PER_DAY} insights is reached",))
+    embedder = context.embedder()
     if embedder is None:
-        return Plan(notes=("no embedding model is loaded, so names cannot be compared",))
-    decided = {insight.metadata[BETWEEN] for insight in earlier}
+        return StepPlan(notes=("no embedding model is loaded, so names cannot be compared",))
+    decided = {insight.metadata[PAIR_KEY] for insight in earlier}
     changes, moves = list[Atom](), list[Move]()
-    for cosine, first, second in _alike(_sides(scene, embedder.model.id)):
+    for cosine, first, second in _similar_pairs(_load_centroids(context, embedder.model.id)):
         if len(changes) == remaining:
             break
-        if _key(first, second) not in decided and not _are_linked(first, second, scene):
-            insight = _insight(first, second, cosine, scene)
+        if _pair_key(first, second) not in decided and not _are_linked(first, second, context):
+            insight = _build_insight(first, second, cosine, context)
             changes.append(insight)
             moves.append(
                 Move("propose", insight.id, insight.content[:80], f"cosine {cosine:.2f}, and nothing links them")
             )
-    return Plan(tuple(changes), tuple(moves))
+    return StepPlan(tuple(changes), tuple(moves))
 
 
-def _sides(scene: Scene, model: str) -> list[Side]:
+def _load_centroids(context: StepContext, model: str) -> list[NameCentroid]:
     """Return a centroid for each name with enough statements, the most mentioned first."""
     by_name: dict[str, dict[AtomId, Atom]] = defaultdict(dict)
     spelling: dict[str, str] = {}
-    for atom in scene.stated():
+    for atom in context.statements():
         for name in (*atom.entities, atom.subject):
             form = normal_form(name)
             if form and not is_role(name):
                 by_name[form][atom.id] = atom
                 spelling.setdefault(form, name)
     order = sorted(
-        (form for form in by_name if len(by_name[form]) >= LEAST), key=lambda form: (-len(by_name[form]), form)
+        (form for form in by_name if len(by_name[form]) >= MIN_STATEMENTS), key=lambda form: (-len(by_name[form]), form)
     )
-    chosen = {form: tuple(by_name[form].values())[:MOST_ATOMS] for form in order[:MOST_NAMES]}
+    chosen = {form: tuple(by_name[form].values())[:MAX_ATOMS] for form in order[:MAX_NAMES]}
     ids = sorted({atom.id for atoms in chosen.values() for atom in atoms})
-    vectors = scene.store.encodings.vectors(model, ids) if ids else {}
-    centroids = (_side(spelling[form], atoms, vectors) for form, atoms in chosen.items())
+    vectors = context.store.encodings.vectors(model, ids) if ids else {}
+    centroids = (_build_centroid(spelling[form], atoms, vectors) for form, atoms in chosen.items())
     return [centroid for centroid in centroids if centroid is not None]
 
 
-def _side(name: str, atoms: Sequence[Atom], vectors: Mapping[AtomId, Floats]) -> Side | None:
+def _build_centroid(name: str, atoms: Sequence[Atom], vectors: Mapping[AtomId, Floats]) -> NameCentroid | None:
     embedded = tuple(atom for atom in atoms if atom.id in vectors)
-    if len(embedded) < LEAST:
+    if len(embedded) < MIN_STATEMENTS:
         return None
     rows = np.stack([vectors[atom.id][0] for atom in embedded]).astype(np.float32)
     centre = rows.mean(axis=0)
     length = float(np.linalg.norm(centre))
-    return Side(name, embedded, rows, centre / np.float32(length)) if length else None
+    return NameCentroid(name, embedded, rows, centre / np.float32(length)) if length else None
 
 
-def _alike(sides: Sequence[Side]) -> Iterator[tuple[float, Side, Side]]:
+def _similar_pairs(centroids: Sequence[NameCentroid]) -> Iterator[tuple[float, NameCentroid, NameCentroid]]:
     """Return the pairs that are similar and not the same, the most similar first."""
-    if len(sides) < 2:
+    if len(centroids) < 2:
         return
-    centres = np.stack([centroid.centre for centroid in sides])
-    cosines = np.round(centres @ centres.T, _DIGITS)
-    rows, columns = np.nonzero(np.triu((cosines >= FAR) & (cosines <= NEAR), 1))
-    pairs = [(float(cosines[i, j]), sides[i], sides[j]) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)]
-    yield from sorted(pairs, key=lambda pair: (-pair[0], _key(pair[1], pair[2])))
+    centres = np.stack([centroid.centre for centroid in centroids])
+    cosines = np.round(centres @ centres.T, _COSINE_DIGITS)
+    rows, columns = np.nonzero(np.triu((cosines >= MIN_COSINE) & (cosines <= MAX_COSINE), 1))
+    pairs = [
+        (float(cosines[i, j]), centroids[i], centroids[j]) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
+    ]
+    yield from sorted(pairs, key=lambda pair: (-pair[0], _pair_key(pair[1], pair[2])))
 
 
-def _key(one: Side, other: Side) -> str:
-    return " | ".join(sorted((normal_form(one.name), normal_form(other.name))))
+def _pair_key(first: NameCentroid, second: NameCentroid) -> str:
+    return " | ".join(sorted((normal_form(first.name), normal_form(second.name))))
 
 
-def _are_linked(one: Side, other: Side, scene: Scene) -> bool:
+def _are_linked(first: NameCentroid, second: NameCentroid, context: StepContext) -> bool:
     """Return whether a path of three hops connects the names: over one atom, or over two linked atoms."""
-    first_atoms, second_atoms = (_naming(centroid, scene) for centroid in (one, other))
+    first_atoms, second_atoms = (_atoms_naming(centroid, context) for centroid in (first, second))
     if first_atoms & second_atoms:
         return True
-    edges = scene.store.edges(sorted(first_atoms), (scene.scope,), _UNENDED)
-    ends = ({edge.source, edge.target} for edge in edges if edge.confidence >= PRUNED_BELOW)
+    edges = context.store.edges(sorted(first_atoms), (context.scope,), _OPEN_STATUSES)
+    ends = ({edge.source, edge.target} for edge in edges if edge.confidence >= TRAVERSAL_THRESHOLD)
     return any(end & first_atoms and end & second_atoms for end in ends)
 
 
-def _naming(side: Side, scene: Scene) -> set[str]:
-    form = normal_form(side.name)
+def _atoms_naming(centroid: NameCentroid, context: StepContext) -> set[str]:
+    form = normal_form(centroid.name)
     shared = {f"entity:{form}", f"subject:{form}"}
-    edges = scene.store.edges(sorted(shared), (scene.scope,), _UNENDED)
+    edges = context.store.edges(sorted(shared), (context.scope,), _OPEN_STATUSES)
     return {str(edge.source) for edge in edges if edge.target in shared}
 
 
-def _insight(one: Side, other: Side, cosine: float, scene: Scene) -> Atom:
-    sides = (one.name, one.nearest(other.centre)), (other.name, other.nearest(one.centre))
-    chat = scene.writer
-    content = written(chat, *sides) if chat is not None else told_by_template(*sides)
+def _build_insight(first: NameCentroid, second: NameCentroid, cosine: float, context: StepContext) -> Atom:
+    sides = (first.name, first.nearest(second.centre)), (second.name, second.nearest(first.centre))
+    chat = context.available_chat
+    content = write_with_model(chat, *sides) if chat is not None else write_from_template(*sides)
     sources = tuple(dict.fromkeys(atom.id for _, atoms in sides for atom in atoms))
-    links = tuple(Relation(RelationName.LEADS_TO, atoms[0].id, cosine, scene.now) for _, atoms in sides)
+    links = tuple(Relation(RelationName.LEADS_TO, atoms[0].id, cosine, context.now) for _, atoms in sides)
     return Atom(
-        id=next(scene.ids),
-        scope=scene.scope,
+        id=next(context.ids),
+        scope=context.scope,
         kind="insight",
         content=content,
-        observed_at=scene.now,
-        entities=(one.name, other.name),
+        observed_at=context.now,
+        entities=(first.name, second.name),
         origin=Origin.DREAM,
         derived_from=sources,
         relations=links,
         status=Status.CONSTRAINED,
         confidence=0.5,
         importance=0.6,
-        metadata={TYPE: Proposal.INSIGHT.value, "origin": "bridge", BETWEEN: _key(one, other)},
+        metadata={
+            PROPOSAL_TYPE_KEY: ProposalType.INSIGHT.value,
+            "origin": "bridge",
+            PAIR_KEY: _pair_key(first, second),
+        },
         **kind_defaults("insight", 0.5, Origin.DREAM),
     )

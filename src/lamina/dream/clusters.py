@@ -13,58 +13,60 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.dream.neighbours import Numbers, Pairs, Points, near_pairs, to_points
+from lamina.dream.neighbours import IntArray, NearPairs, QuantisedVectors, find_near_pairs, quantise_vectors
 from lamina.vectors.levels import Floats
 
-NEAR = 0.8
+MIN_MEAN_COSINE = 0.8
 """The mean cosine between two groups above which they are joined."""
-FEWEST = 5
-LARGEST = 1500
+MIN_SIZE = 5
+MAX_PART_SIZE = 1500
 """The most vectors in a connected part: weaker links are cut beyond it."""
-_AT_ONCE = 100_000
+_BATCH_SIZE = 100_000
 
 Cosines = NDArray[np.float64]
 
 
-def clusters(vectors: Floats, near: float = NEAR, fewest: int = FEWEST) -> list[tuple[int, ...]]:
+def find_clusters(
+    vectors: Floats, min_cosine: float = MIN_MEAN_COSINE, min_size: int = MIN_SIZE
+) -> list[tuple[int, ...]]:
     """Return the rows of each cluster with at least `min_size` vectors, the most central row first.
 
     The result does not depend on the order of the rows.
     """
     rows = np.flatnonzero(np.abs(vectors).max(axis=1, initial=0.0) > 0)
-    if len(rows) < fewest:
+    if len(rows) < min_size:
         return []
-    points, copies = _distinct(to_points(vectors[rows]))
+    points, copies = _deduplicate(quantise_vectors(vectors[rows]))
     counts = np.array([len(rows_of_point) for rows_of_point in copies])
     groups = []
-    for part in _parts(len(points), near_pairs(points, near)):
-        if counts[part].sum() >= fewest:
-            groups += _linked(points, part, counts[part], near, fewest)
+    for part in _connected_parts(len(points), find_near_pairs(points, min_cosine)):
+        if counts[part].sum() >= min_size:
+            groups += _cluster_part(points, part, counts[part], min_cosine, min_size)
     clusters_of_rows = [tuple(int(row) for point in group for row in rows[copies[point]]) for group in groups]
     return sorted(clusters_of_rows, key=lambda group: (-len(group), min(group)))
 
 
-def _distinct(points: Points) -> tuple[Points, list[Numbers]]:
+def _deduplicate(points: QuantisedVectors) -> tuple[QuantisedVectors, list[IntArray]]:
     """Return each distinct vector once, in sorted order, with the rows that have it."""
     levels, first, inverse = np.unique(points.levels, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(inverse.reshape(-1), kind="stable")
     ends = np.cumsum(np.bincount(inverse.reshape(-1), minlength=len(levels)))[:-1]
-    return Points(levels, points.lengths[first]), list(np.split(order, ends))
+    return QuantisedVectors(levels, points.lengths[first]), list(np.split(order, ends))
 
 
-class _Pieces:
+class _Components:
     """A union-find over rows with bounded component size; the lowest row identifies a component."""
 
     def __init__(self, count: int) -> None:
         self._head, self._size = list(range(count)), [1] * count
 
-    def join(self, one: int, other: int) -> None:
+    def join(self, first: int, second: int) -> None:
         """Join two components unless the result would be too large."""
-        low, high = sorted((self._head_of(one), self._head_of(other)))
-        if low != high and self._size[low] + self._size[high] <= LARGEST:
+        low, high = sorted((self._head_of(first), self._head_of(second)))
+        if low != high and self._size[low] + self._size[high] <= MAX_PART_SIZE:
             self._head[high], self._size[low] = low, self._size[low] + self._size[high]
 
-    def heads(self) -> Numbers:
+    def heads(self) -> IntArray:
         """Return the component of every row."""
         head = np.array(self._head)
         while not np.array_equal(head, head[head]):
@@ -78,25 +80,29 @@ class _Pieces:
         return row
 
 
-def _parts(count: int, pairs: Pairs) -> list[Numbers]:
+def _connected_parts(count: int, pairs: NearPairs) -> list[IntArray]:
     """Return the components that pairs connect, bounded in size; the nearest pairs are joined first."""
-    components, order = _Pieces(count), np.lexsort((pairs.other, pairs.one, -pairs.cosine))
-    for start in range(0, len(order), _AT_ONCE):
-        batch, heads = order[start : start + _AT_ONCE], components.heads()
-        separate = batch[heads[pairs.one[batch]] != heads[pairs.other[batch]]]
-        for first, second in zip(pairs.one[separate].tolist(), pairs.other[separate].tolist(), strict=True):
+    components, order = _Components(count), np.lexsort((pairs.second, pairs.first, -pairs.cosine))
+    for start in range(0, len(order), _BATCH_SIZE):
+        batch, heads = order[start : start + _BATCH_SIZE], components.heads()
+        separate = batch[heads[pairs.first[batch]] != heads[pairs.second[batch]]]
+        for first, second in zip(pairs.first[separate].tolist(), pairs.second[separate].tolist(), strict=True):
             components.join(first, second)
     heads = components.heads()
     order = np.argsort(heads, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(heads[order])) + 1)
 
 
-def _linked(points: Points, part: Numbers, counts: Numbers, near: float, fewest: int) -> list[list[int]]:
+def _cluster_part(
+    points: QuantisedVectors, part: IntArray, counts: IntArray, min_cosine: float, min_size: int
+) -> list[list[int]]:
     cosines = points.cosines(part)
-    groups = [list(range(len(part)))] if cosines.min() > near else average_linkage(cosines.copy(), counts, near)
+    groups = (
+        [list(range(len(part)))] if cosines.min() > min_cosine else average_linkage(cosines.copy(), counts, min_cosine)
+    )
     clusters = []
     for group in groups:
-        if counts[group].sum() >= fewest:
+        if counts[group].sum() >= min_size:
             total_cosines = cosines[np.ix_(group, group)] @ counts[group]
             by_centrality = np.lexsort((np.array(group), -np.round(total_cosines, 9)))
             clusters.append([int(part[group[n]]) for n in by_centrality])
@@ -104,47 +110,47 @@ def _linked(points: Points, part: Numbers, counts: Numbers, near: float, fewest:
 
 
 @dataclass(slots=True)
-class _Groups:
+class _LinkageGroups:
     """Groups during linkage: their mean cosines, how many vectors each has, and which rows."""
 
     means: Cosines
     counts: NDArray[np.float64]
     rows: dict[int, list[int]]
 
-    def nearest(self, group: int, before: int | None) -> int:
+    def nearest(self, group: int, previous: int | None) -> int:
         """Return the nearest other group; on a tie the previous one, so that the chain ends."""
         best = int(np.argmax(self.means[group]))
-        return before if before is not None and self.means[group, before] >= self.means[group, best] else best
+        return previous if previous is not None and self.means[group, previous] >= self.means[group, best] else best
 
-    def leave(self, group: int) -> list[int]:
+    def remove(self, group: int) -> list[int]:
         self.means[group, :] = self.means[:, group] = -np.inf
         return self.rows.pop(group)
 
-    def join(self, one: int, other: int) -> None:
-        total = self.counts[one] + self.counts[other]
-        mean = (self.means[one] * self.counts[one] + self.means[other] * self.counts[other]) / total
-        self.rows[one] += self.leave(other)
-        mean[[one, other]] = -np.inf
-        self.means[one, :] = self.means[:, one] = mean
-        self.counts[one] = total
+    def join(self, first: int, second: int) -> None:
+        total = self.counts[first] + self.counts[second]
+        mean = (self.means[first] * self.counts[first] + self.means[second] * self.counts[second]) / total
+        self.rows[first] += self.remove(second)
+        mean[[first, second]] = -np.inf
+        self.means[first, :] = self.means[:, first] = mean
+        self.counts[first] = total
 
 
-def average_linkage(cosines: Cosines, counts: Sequence[int] | Numbers, near: float) -> list[list[int]]:
+def average_linkage(cosines: Cosines, counts: Sequence[int] | IntArray, min_cosine: float) -> list[list[int]]:
     """Return the groups that average linkage joins above a mean cosine; `counts` are the vectors of each row.
 
     Nearest-neighbour chain: follow the nearest group until two are nearest to each other, and join them. A group
     without a near neighbour is final, because a mean is never nearer than the nearest of its members.
     """
     np.fill_diagonal(cosines, -np.inf)
-    groups = _Groups(cosines, np.asarray(counts, np.float64).copy(), {row: [row] for row in range(len(cosines))})
+    groups = _LinkageGroups(cosines, np.asarray(counts, np.float64).copy(), {row: [row] for row in range(len(cosines))})
     done: list[list[int]] = []
     chain: list[int] = []
     while groups.rows:
         chain = chain or [next(iter(groups.rows))]
         tip, previous = chain[-1], chain[-2] if len(chain) > 1 else None
         best = groups.nearest(tip, previous)
-        if groups.means[tip, best] <= near:
-            done.append(sorted(groups.leave(tip)))
+        if groups.means[tip, best] <= min_cosine:
+            done.append(sorted(groups.remove(tip)))
             chain.pop()
         elif best == previous:
             del chain[-2:]

@@ -13,65 +13,65 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lamina.atom.status import Way
+from lamina.atom.status import TransitionCause
 from lamina.atom.trust import Origin
-from lamina.dream.plan import Plan
-from lamina.dream.policy import gated
-from lamina.dream.report import DreamReport, StepReport, reason_of
-from lamina.dream.scene import Scene
+from lamina.dream.plan import StepPlan
+from lamina.dream.policy import apply_policy
+from lamina.dream.report import DreamReport, StepReport, commit_reason
+from lamina.dream.step_context import StepContext
 from lamina.errors import InvalidInput, LaminaError, StaleRevision
-from lamina.lifecycle.guard import FEW, held
-from lamina.logs import wordless
-from lamina.review.waiting import HELD_DREAM
-from lamina.store.base import Change, Commit, Store
+from lamina.lifecycle.mass_change_check import SMALL_CHANGE, reason_to_hold
+from lamina.logs import summarise_error
+from lamina.review.pending_items import HELD_DREAM
+from lamina.store.base import AtomChange, Commit, Store
 from lamina.store.jobs import Jobs
-from lamina.store.ledger import Problem
-from lamina.telemetry import STEP, part
+from lamina.store.ledger import FileProblem
+from lamina.telemetry import STEP, trace_step
 from lamina.vault import layout
 
 logger = logging.getLogger("lamina")
 
 JOB = "dream"
 VERB = "dream"
-BATCH = "dream-"
+BATCH_PREFIX = "dream-"
 """The prefix of a dream's name, which its commits share as their batch."""
 LEASE_SECONDS = 1800.0
-_TRIES = 3
+_ATTEMPTS = 3
 
-_HERE = f"{socket.gethostname()}:"
+_HOST_PREFIX = f"{socket.gethostname()}:"
 
-Step = Callable[[Scene], Plan]
+Step = Callable[[StepContext], StepPlan]
 Progress = Callable[[int, int], None]
 """Receives how many steps are done and how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Night:
+class _DreamOptions:
     """The options of one dream: its batch, whether a person approved held steps, and whether it is a dry run."""
 
     batch: str
-    anyway: bool
-    dry: bool
+    is_approved: bool
+    is_dry_run: bool
 
 
 def dream(
-    scenes: Sequence[Scene],
+    contexts: Sequence[StepContext],
     steps: Mapping[str, Step],
     store: Store,
     at: datetime,
     *,
-    anyway: bool = False,
+    is_approved: bool = False,
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> DreamReport:
     """Run the steps in every scope and report each; `is_approved` also runs steps that would be held for review."""
-    options = _Night(f"{BATCH}{secrets.token_hex(6)}", anyway, dry_run)
+    options = _DreamOptions(f"{BATCH_PREFIX}{secrets.token_hex(6)}", is_approved, dry_run)
     if dry_run:
         return DreamReport(
-            options.batch, at, tuple(_taken(scenes, steps, options, lambda done, total: True)), dry_run=True
+            options.batch, at, tuple(_run_steps(contexts, steps, options, lambda done, total: True)), dry_run=True
         )
-    holder = f"{_HERE}{os.getpid()}-{secrets.token_hex(4)}"
-    if not _taken_up(store.jobs, holder):
+    holder = f"{_HOST_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
+    if not _acquire_lease(store.jobs, holder):
         return DreamReport(
             options.batch, at, (), asleep="another process is running a dream; `lamina jobs` shows which"
         )
@@ -83,8 +83,8 @@ def dream(
         return store.jobs.renew(JOB, holder, LEASE_SECONDS, done, total)
 
     try:
-        reports = tuple(_taken(scenes, steps, options, report_progress))
-        error = "; ".join(report.told for report in reports if report.failed)
+        reports = tuple(_run_steps(contexts, steps, options, report_progress))
+        error = "; ".join(report.summary for report in reports if report.failed)
         return DreamReport(options.batch, at, reports)
     except LaminaError as problem:
         error = str(problem)
@@ -93,7 +93,7 @@ def dream(
         store.jobs.release(JOB, holder, error)
 
 
-def chosen(steps: Mapping[str, Step], names: Iterable[str]) -> dict[str, Step]:
+def select_steps(steps: Mapping[str, Step], names: Iterable[str]) -> dict[str, Step]:
     """Return the steps with these names in their usual order; InvalidInput names those that do not exist."""
     requested = set(names)
     unknown = sorted(requested - set(steps))
@@ -102,15 +102,15 @@ def chosen(steps: Mapping[str, Step], names: Iterable[str]) -> dict[str, Step]:
     return {name: step for name, step in steps.items() if name in requested}
 
 
-def _taken_up(jobs: Jobs, holder: str) -> bool:
+def _acquire_lease(jobs: Jobs, holder: str) -> bool:
     """Acquire the lease of the dream job; take it over if its holder was a process of this machine that died."""
-    if jobs.take(JOB, holder, LEASE_SECONDS):
+    if jobs.acquire(JOB, holder, LEASE_SECONDS):
         return True
     previous = next((job.holder for job in jobs.list() if job.name == JOB), "")
-    if not previous.startswith(_HERE) or _is_alive(previous.removeprefix(_HERE).partition("-")[0]):
+    if not previous.startswith(_HOST_PREFIX) or _is_alive(previous.removeprefix(_HOST_PREFIX).partition("-")[0]):
         return False
     jobs.release(JOB, previous, "its process died")
-    return jobs.take(JOB, holder, LEASE_SECONDS)
+    return jobs.acquire(JOB, holder, LEASE_SECONDS)
 
 
 def _is_alive(process: str) -> bool:
@@ -123,84 +123,87 @@ def _is_alive(process: str) -> bool:
     return True
 
 
-def _taken(
-    scenes: Sequence[Scene], steps: Mapping[str, Step], night: _Night, goes_on: Callable[[int, int], bool]
+def _run_steps(
+    contexts: Sequence[StepContext],
+    steps: Mapping[str, Step],
+    options: _DreamOptions,
+    report_progress: Callable[[int, int], bool],
 ) -> list[StepReport]:
     reports: list[StepReport] = []
-    total = len(scenes) * len(steps)
-    for context in scenes:
+    total = len(contexts) * len(steps)
+    for context in contexts:
         for name, step in steps.items():
-            if context.stop() or not goes_on(len(reports), total):
+            if context.should_stop() or not report_progress(len(reports), total):
                 return reports
-            with part(VERB, {STEP: name}):
-                reports.append(_step(name, step, context, night))
-    goes_on(len(reports), total)
+            with trace_step(VERB, {STEP: name}):
+                reports.append(_run_step(name, step, context, options))
+    report_progress(len(reports), total)
     return reports
 
 
-def _step(name: str, step: Step, scene: Scene, night: _Night) -> StepReport:
+def _run_step(name: str, step: Step, context: StepContext, options: _DreamOptions) -> StepReport:
     """Run one step in one scope; plan it again if another writer committed in the meantime."""
-    for attempts_left in reversed(range(_TRIES)):
+    for attempts_left in reversed(range(_ATTEMPTS)):
         try:
-            return _done(name, _planned(name, step, scene), scene, night)
+            return _apply_plan(name, _plan_step(name, step, context), context, options)
         except StaleRevision:
             if not attempts_left:
                 return StepReport(
-                    name, scene.scope, failed="other writers kept changing the memory; the next dream tries again"
+                    name, context.scope, failed="other writers kept changing the memory; the next dream tries again"
                 )
         except LaminaError as error:
-            return StepReport(name, scene.scope, failed=f"nothing was changed: {error}")
+            return StepReport(name, context.scope, failed=f"nothing was changed: {error}")
     raise AssertionError("unreachable")
 
 
-def _planned(name: str, step: Step, scene: Scene) -> Plan:
+def _plan_step(name: str, step: Step, context: StepContext) -> StepPlan:
     """Plan a step and apply the policy. Any failure becomes a LaminaError, so that the other steps still run."""
     try:
-        return gated(step(scene), scene)
+        return apply_policy(step(context), context)
     except LaminaError:
         raise
     except Exception as error:
-        logger.error("dream step %s failed: %s", name, wordless(error))
-        raise LaminaError(wordless(error)) from error
+        logger.error("dream step %s failed: %s", name, summarise_error(error))
+        raise LaminaError(summarise_error(error)) from error
 
 
-def _done(name: str, plan: Plan, scene: Scene, night: _Night) -> StepReport:
-    path = f"{layout.folder_of(scene.scope)}dream:{name}"
-    hold_reason = None if night.anyway else _held(plan, scene)
+def _apply_plan(name: str, plan: StepPlan, context: StepContext, options: _DreamOptions) -> StepReport:
+    path = f"{layout.scope_folder(context.scope)}dream:{name}"
+    hold_reason = None if options.is_approved else _hold_reason(plan, context)
     if hold_reason is not None:
         message = f"dream {name}: {hold_reason}: `lamina dream --step {name} --dry-run` shows it, `--yes` applies it"
-        scene.store.ledger.report(Problem(path, HELD_DREAM, message, at=scene.now))
-        return StepReport(name, scene.scope, moves=plan.moves, notes=plan.notes, held=hold_reason)
+        context.store.ledger.report_problem(FileProblem(path, HELD_DREAM, message, at=context.now))
+        return StepReport(name, context.scope, moves=plan.moves, notes=plan.notes, held=hold_reason)
     commit = None
     if plan.changes:
-        committed = scene.store.commit(
+        committed = context.store.commit(
             Commit(
                 actor="lamina",
                 origin=Origin.DREAM,
                 verb=VERB,
-                reason=reason_of(name, plan.moves),
-                scope=scene.scope,
-                changes=tuple(map(Change, plan.changes)),
-                way=Way.UPKEEP,
-                batch=night.batch,
+                reason=commit_reason(name, plan.moves),
+                scope=context.scope,
+                changes=tuple(map(AtomChange, plan.changes)),
+                way=TransitionCause.UPKEEP,
+                batch=options.batch,
             )
         )
         commit = committed.id
-    failures = () if night.dry and not plan.in_trial else _noted(plan)
-    scene.store.ledger.clear(path)
-    return StepReport(name, scene.scope, commit, plan.moves, (*plan.notes, *failures))
+    failures = () if options.is_dry_run and not plan.after_in_dry_run else _run_after_commit(plan)
+    context.store.ledger.clear_problems(path)
+    return StepReport(name, context.scope, commit, plan.moves, (*plan.notes, *failures))
 
 
-def _held(plan: Plan, scene: Scene) -> str | None:
-    if plan.touched <= FEW:  # few changes are never held, so the store need not be counted
+def _hold_reason(plan: StepPlan, context: StepContext) -> str | None:
+    if plan.changed_count <= SMALL_CHANGE:  # few changes are never held, so the store need not be counted
         return None
-    return held(plan.touched, sum(scene.store.counts((scene.scope,), "status").values()))
+    return reason_to_hold(plan.changed_count, sum(context.store.count_by((context.scope,), "status").values()))
 
 
-def _noted(plan: Plan) -> tuple[str, ...]:
+def _run_after_commit(plan: StepPlan) -> tuple[str, ...]:
     """Run what a plan does after its commit; return a note if that fails, because the commit is done."""
     try:
-        plan.after()
+        plan.after_commit()
     except LaminaError as error:
         return (f"committed, but its state for the next dream was not saved: {error}",)
     return ()

@@ -9,26 +9,26 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lamina.atom.atom import Atom
-from lamina.atom.claim import MULTI_VALUED, claim_of
-from lamina.atom.page import generated_part
+from lamina.atom.claim import MULTI_VALUED_ATTRIBUTES, claim_of
+from lamina.atom.generated_section import extract_generated_section
 from lamina.atom.trust import Origin
-from lamina.text.normal import name_form, one_line
-from lamina.text.roles import ROLES
+from lamina.text.normal_form import name_form, one_line
+from lamina.text.speaker_roles import ROLE_NAMES
 from lamina.vault import layout
 
-CARD = 5
+MIN_CARD_STATEMENTS = 5
 """The fewest statements for a card; with fewer, the page is a list."""
-LISTED = 60
+MAX_LISTED = 60
 """The most statements on a page, newest first."""
-EVENTS = 3
+MAX_EVENTS = 3
 SUMMARY_OF, SUMMARY_DAY = "summary_of", "summary_day"
 """Metadata keys of a summarised page: a digest of the lines, and the day."""
-SHORT, ALL = "## In short", "## All that is stated"
-_MOST_ROWS = 20
-_COMPANY = 5
-_OFTEN = 2
-_THING = ("type", "kind", "category", "species", "breed")
-_PEOPLE = frozenset(
+SUMMARY_HEADING, STATEMENTS_HEADING = "## In short", "## All that is stated"
+_MAX_SECTION_LINES = 20
+_MAX_COMPANIONS = 5
+_MIN_MENTIONS_TOGETHER = 2
+_TYPE_ATTRIBUTES = ("type", "kind", "category", "species", "breed")
+_PERSON_RELATIONS = frozenset(
     {
         "aunt",
         "boss",
@@ -59,48 +59,48 @@ _PEOPLE = frozenset(
         "wife",
     }
 )
-_TASTES = frozenset({"preference", "habit", "interest", "skill", "goal"})
-_HAPPENINGS = frozenset({"event", "moment"})
+_PREFERENCE_KINDS = frozenset({"preference", "habit", "interest", "skill", "goal"})
+_EVENT_KINDS = frozenset({"event", "moment"})
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class PageLine:
     """One line of a page and the statement it comes from."""
 
     source: Atom
     text: str
 
     def __str__(self) -> str:
-        return listed(self.text, self.source)
+        return render_line(self.text, self.source)
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class CardSection:
     """Lines under a heading."""
 
     title: str
-    rows: tuple[Row, ...]
+    lines: tuple[PageLine, ...]
 
 
-def link(atom: Atom) -> str:
+def wiki_link(atom: Atom) -> str:
     """Return a wiki link to the file of an atom."""
-    return f"[[{layout.stem(layout.path_for(atom))}]]"
+    return f"[[{layout.file_stem(layout.path_for(atom))}]]"
 
 
-def listed(text: str, *sources: Atom) -> str:
+def render_line(text: str, *sources: Atom) -> str:
     """Return a list line with links to its sources; it names their origin unless all are a person's own."""
-    return f"- {' '.join(dict.fromkeys(map(link, sources)))}{said_by(*sources)} {text}"
+    return f"- {' '.join(dict.fromkeys(map(wiki_link, sources)))}{origin_note(*sources)} {text}"
 
 
-def said_by(*sources: Atom) -> str:
+def origin_note(*sources: Atom) -> str:
     """Return the origins of statements in brackets; empty if all are a person's own."""
     origins = sorted({source.origin.value for source in sources if source.origin is not Origin.HUMAN})
     return f" ({', '.join(origins)})" if origins else ""
 
 
-def row(atom: Atom) -> Row:
+def page_line(atom: Atom) -> PageLine:
     """Return a statement as a page line."""
-    return Row(atom, one_line(atom.content))
+    return PageLine(atom, one_line(atom.content))
 
 
 def happened_at(atom: Atom) -> datetime:
@@ -108,117 +108,124 @@ def happened_at(atom: Atom) -> datetime:
     return atom.valid_from or atom.observed_at
 
 
-def page_lines(name: str, forms: Collection[str], stated: Sequence[Atom], summary: Iterable[str] = ()) -> list[str]:
+def render_page(
+    name: str, forms: Collection[str], statements: Sequence[Atom], summary: Iterable[str] = ()
+) -> list[str]:
     """Render the generated part of a page: a card if there are enough statements, and the statements, newest first.
 
     `forms` are the normalised names under which the statements refer to the page's subject.
     """
     lines = [f"# {one_line(name)}", ""]
-    if len(stated) >= CARD:
+    if len(statements) >= MIN_CARD_STATEMENTS:
         summary_lines = list(summary)
-        lines += [counted(stated), "", *([SHORT, *summary_lines, ""] if summary_lines else [])]
-        for section in card(forms, stated):
-            lines += [f"## {section.title}", *map(str, section.rows), ""]
-        lines.append(ALL)
-    lines += [str(row(atom)) for atom in stated[:LISTED]]
-    if len(stated) > LISTED:
-        lines.append(f"- and {len(stated) - LISTED} older ones")
+        lines += [count_line(statements), "", *([SUMMARY_HEADING, *summary_lines, ""] if summary_lines else [])]
+        for section in card_sections(forms, statements):
+            lines += [f"## {section.title}", *map(str, section.lines), ""]
+        lines.append(STATEMENTS_HEADING)
+    lines += [str(page_line(atom)) for atom in statements[:MAX_LISTED]]
+    if len(statements) > MAX_LISTED:
+        lines.append(f"- and {len(statements) - MAX_LISTED} older ones")
     return lines
 
 
-def card(forms: Collection[str], stated: Sequence[Atom]) -> list[Section]:
+def card_sections(forms: Collection[str], statements: Sequence[Atom]) -> list[CardSection]:
     """Return the sections of a card that have lines; none if there are too few statements."""
-    if len(stated) < CARD:
+    if len(statements) < MIN_CARD_STATEMENTS:
         return []
-    facts, preferences, relationships = list[Row](), list[Row](), list[Row]()
-    for atom in stated:
+    facts, preferences, relationships = list[PageLine](), list[PageLine](), list[PageLine]()
+    for atom in statements:
         claim = claim_of(atom)
-        claim_line = _claimed(atom) if claim and name_form(atom.subject) in forms else None
-        if atom.kind == "relationship" or (claim_line and _attribute(atom) in _PEOPLE):
-            relationships.append(claim_line or row(atom))
-        elif atom.kind in _TASTES or (claim_line and _attribute(atom) in MULTI_VALUED):
-            preferences.append(claim_line or row(atom))
+        claim_line = _claim_line(atom) if claim and name_form(atom.subject) in forms else None
+        if atom.kind == "relationship" or (claim_line and _claim_attribute(atom) in _PERSON_RELATIONS):
+            relationships.append(claim_line or page_line(atom))
+        elif atom.kind in _PREFERENCE_KINDS or (claim_line and _claim_attribute(atom) in MULTI_VALUED_ATTRIBUTES):
+            preferences.append(claim_line or page_line(atom))
         elif claim_line:
             facts.append(claim_line)
-    events = sorted((atom for atom in stated if atom.kind in _HAPPENINGS), key=_latest, reverse=True)
+    events = sorted((atom for atom in statements if atom.kind in _EVENT_KINDS), key=_event_order, reverse=True)
     sections = (
         ("What holds", sorted(facts, key=_by_attribute)),
         ("What they like, do and have", preferences),
-        ("With others", [*relationships, *_company(forms, stated)]),
+        ("With others", [*relationships, *_companions(forms, statements)]),
         (
             "Lately",
-            [Row(event, f"{happened_at(event):%Y-%m-%d} {one_line(event.content)}") for event in events[:EVENTS]],
+            [
+                PageLine(event, f"{happened_at(event):%Y-%m-%d} {one_line(event.content)}")
+                for event in events[:MAX_EVENTS]
+            ],
         ),
     )
-    return [Section(title, tuple(lines[:_MOST_ROWS])) for title, lines in sections if lines]
+    return [CardSection(title, tuple(lines[:_MAX_SECTION_LINES])) for title, lines in sections if lines]
 
 
 def has_card(content: str) -> bool:
     """Return whether a page has a card and not only a list."""
-    return ALL in generated_part(content).splitlines()
+    return STATEMENTS_HEADING in extract_generated_section(content).splitlines()
 
 
-def counted(stated: Sequence[Atom]) -> str:
+def count_line(statements: Sequence[Atom]) -> str:
     """Return a line with the number of statements, their kinds and their time range."""
-    kinds = sorted(Counter(atom.kind for atom in stated).items(), key=lambda item: (-item[1], item[0]))
-    days = [atom.observed_at for atom in stated]
+    kinds = sorted(Counter(atom.kind for atom in statements).items(), key=lambda item: (-item[1], item[0]))
+    days = [atom.observed_at for atom in statements]
     counts = ", ".join(f"{count} {one_line(kind)}" for kind, count in kinds)
-    return f"{len(stated)} statements from {min(days):%Y-%m-%d} to {max(days):%Y-%m-%d}: {counts}."
+    return f"{len(statements)} statements from {min(days):%Y-%m-%d} to {max(days):%Y-%m-%d}: {counts}."
 
 
-def shown_rows(forms: Collection[str], stated: Sequence[Atom], most: int) -> list[Row]:
+def lines_to_summarise(forms: Collection[str], statements: Sequence[Atom], limit: int) -> list[PageLine]:
     """Return the lines that a summary is made from: those of the card, then the remaining statements."""
-    lines = [line for section in card(forms, stated) for line in section.rows]
+    lines = [line for section in card_sections(forms, statements) for line in section.lines]
     shown_ids = {line.source.id for line in lines}
-    return [*lines, *(row(atom) for atom in stated if atom.id not in shown_ids)][:most]
+    return [*lines, *(page_line(atom) for atom in statements if atom.id not in shown_ids)][:limit]
 
 
-def digest_of(rows: Iterable[Row]) -> str:
+def digest_lines(lines: Iterable[PageLine]) -> str:
     """Return a digest that identifies summarised lines."""
-    return hashlib.blake2b("\n".join(map(str, rows)).encode(), digest_size=12).hexdigest()
+    return hashlib.blake2b("\n".join(map(str, lines)).encode(), digest_size=12).hexdigest()
 
 
 def without_summary(content: str) -> str:
     """Return the generated part of a page without its summary, which a model words differently each time."""
-    before, heading, rest = generated_part(content).partition(f"{SHORT}\n")
+    before, heading, rest = extract_generated_section(content).partition(f"{SUMMARY_HEADING}\n")
     return before + rest.partition("\n\n")[2] if heading else before
 
 
-def summary_in(content: str) -> list[str]:
+def extract_summary(content: str) -> list[str]:
     """Return the lines of the summary on a page."""
-    _, heading, rest = generated_part(content).partition(f"{SHORT}\n")
+    _, heading, rest = extract_generated_section(content).partition(f"{SUMMARY_HEADING}\n")
     return rest.partition("\n\n")[0].splitlines() if heading else []
 
 
-def _company(forms: Collection[str], stated: Sequence[Atom]) -> Iterator[Row]:
+def _companions(forms: Collection[str], statements: Sequence[Atom]) -> Iterator[PageLine]:
     """Return a line for each other name that occurs with this one more than once."""
     together: dict[str, list[tuple[str, Atom]]] = {}
-    for atom in stated:
+    for atom in statements:
         for form, name in {name_form(name): name for name in (*atom.entities, atom.subject)}.items():
-            if form and form not in forms and form not in ROLES:
+            if form and form not in forms and form not in ROLE_NAMES:
                 together.setdefault(form, []).append((name, atom))
-    frequent = sorted((-len(mentions), form) for form, mentions in together.items() if len(mentions) >= _OFTEN)
-    for _, form in frequent[:_COMPANY]:
+    frequent = sorted(
+        (-len(mentions), form) for form, mentions in together.items() if len(mentions) >= _MIN_MENTIONS_TOGETHER
+    )
+    for _, form in frequent[:_MAX_COMPANIONS]:
         name, newest = together[form][0]
-        yield Row(newest, f"{one_line(name)}: named together {len(together[form])} times")
+        yield PageLine(newest, f"{one_line(name)}: named together {len(together[form])} times")
 
 
-def _claimed(atom: Atom) -> Row | None:
+def _claim_line(atom: Atom) -> PageLine | None:
     if not atom.attribute or not atom.value:
         return None
-    return Row(atom, f"{one_line(atom.attribute)}: {one_line(atom.value)}")
+    return PageLine(atom, f"{one_line(atom.attribute)}: {one_line(atom.value)}")
 
 
-def _attribute(atom: Atom) -> str:
+def _claim_attribute(atom: Atom) -> str:
     claim = claim_of(atom)
     return claim.attribute if claim else ""
 
 
-def _by_attribute(told: Row) -> tuple[int, str]:
+def _by_attribute(line: PageLine) -> tuple[int, str]:
     """Return the sort key of a claim line: what type of thing it is comes first."""
-    attribute = _attribute(told.source)
-    return _THING.index(attribute) if attribute in _THING else len(_THING), attribute
+    attribute = _claim_attribute(line.source)
+    return _TYPE_ATTRIBUTES.index(attribute) if attribute in _TYPE_ATTRIBUTES else len(_TYPE_ATTRIBUTES), attribute
 
 
-def _latest(atom: Atom) -> tuple[datetime, str]:
+def _event_order(atom: Atom) -> tuple[datetime, str]:
     return happened_at(atom), atom.id

@@ -18,24 +18,24 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.vectors.levels import EXACT, ROW_LEVELS, Floats
+from lamina.vectors.levels import MAX_EXACT, ROW_LEVELS, Floats
 
-Numbers: TypeAlias = NDArray[np.int64]
+IntArray: TypeAlias = NDArray[np.int64]
 
-THROWS = 16
+HASH_ROUNDS = 16
 DIRECTIONS = 32
 """The most directions of a split: fewer if fewer buckets suffice, since each separates some near vectors."""
-FULL = 384
+MAX_BUCKET = 384
 """A bucket with more vectors is split again."""
-DEPTH = 6
+MAX_DEPTH = 6
 """The most splits; a bucket that is still too full is then cut along one direction."""
-CLOSEST = 16
+MAX_NEIGHBOURS = 16
 """The most neighbours of a vector that one bucket yields: enough to keep a cluster connected."""
 _BLOCK = 8192
 
 
 @dataclass(frozen=True, slots=True)
-class Points:
+class QuantisedVectors:
     """Vectors as integers, small enough for exact dot products, and the length of each."""
 
     levels: NDArray[np.int8]
@@ -44,7 +44,7 @@ class Points:
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def cosines(self, rows: Numbers) -> NDArray[np.float64]:
+    def cosines(self, rows: IntArray) -> NDArray[np.float64]:
         """Return the cosine of each pair of these rows."""
         chosen = self.levels[rows].astype(np.float32)
         lengths = self.lengths[rows]
@@ -52,17 +52,17 @@ class Points:
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class NearPairs:
     """Pairs of rows, the lower one first, and their cosines."""
 
-    one: Numbers
-    other: Numbers
+    first: IntArray
+    second: IntArray
     cosine: Floats
 
 
-def to_points(vectors: Floats) -> Points:
+def quantise_vectors(vectors: Floats) -> QuantisedVectors:
     """Quantise non-zero vectors to integers; a vector's largest entry sets its scale."""
-    most = min(ROW_LEVELS, math.isqrt(EXACT // max(1, vectors.shape[1])))
+    most = min(ROW_LEVELS, math.isqrt(MAX_EXACT // max(1, vectors.shape[1])))
     scale = np.abs(vectors).max(axis=1, initial=0.0).astype(np.float32)
     levels = np.rint(vectors / scale[:, None] * np.float32(most)).astype(np.int8)
     squares = np.concatenate(
@@ -71,41 +71,41 @@ def to_points(vectors: Floats) -> Points:
             for start in range(0, max(1, len(levels)), _BLOCK)
         ]
     )
-    return Points(levels, np.sqrt(squares.astype(np.float64)))
+    return QuantisedVectors(levels, np.sqrt(squares.astype(np.float64)))
 
 
-def near_pairs(points: Points, above: float) -> Pairs:
+def find_near_pairs(points: QuantisedVectors, min_cosine: float) -> NearPairs:
     """Return pairs above a cosine: nearly all of them, and in dense regions the nearest."""
     count = len(points)
     keys, cosines = [np.empty(0, np.int64)], [np.empty(0, np.float32)]
-    for round_number in range(THROWS):
+    for round_number in range(HASH_ROUNDS):
         for bucket in _buckets(points, np.arange(count), round_number, 0):
-            first_rows, second_rows, near_cosines = _compared(points, bucket, above)
+            first_rows, second_rows, near_cosines = _compare_bucket(points, bucket, min_cosine)
             keys.append(first_rows * count + second_rows)
             cosines.append(near_cosines)
     key, first = np.unique(np.concatenate(keys), return_index=True)
-    return Pairs(key // max(1, count), key % max(1, count), np.concatenate(cosines)[first])
+    return NearPairs(key // max(1, count), key % max(1, count), np.concatenate(cosines)[first])
 
 
-def _buckets(points: Points, rows: Numbers, throw: int, depth: int) -> Iterator[Numbers]:
-    if len(rows) <= FULL:
+def _buckets(points: QuantisedVectors, rows: IntArray, round_number: int, depth: int) -> Iterator[IntArray]:
+    if len(rows) <= MAX_BUCKET:
         if len(rows) > 1:
             yield rows
         return
-    needed = min(DIRECTIONS, math.ceil(2 * len(rows) / FULL))
-    leanings = _leanings(points, rows, _directions(points.levels.shape[1], throw, depth)[:, :needed])
-    if depth == DEPTH:
+    needed = min(DIRECTIONS, math.ceil(2 * len(rows) / MAX_BUCKET))
+    leanings = _projections(points, rows, _directions(points.levels.shape[1], round_number, depth)[:, :needed])
+    if depth == MAX_DEPTH:
         ordered = rows[np.argsort(leanings[:, 0], kind="stable")]
-        yield from (ordered[start : start + FULL] for start in range(0, len(ordered), FULL))
+        yield from (ordered[start : start + MAX_BUCKET] for start in range(0, len(ordered), MAX_BUCKET))
         return
     most = np.argmax(leanings, axis=1)
     order = np.argsort(most, kind="stable")
     ends = np.cumsum(np.bincount(most, minlength=needed))[:-1]
     for part in np.split(rows[order], ends):
-        yield from _buckets(points, part, throw, depth + 1)
+        yield from _buckets(points, part, round_number, depth + 1)
 
 
-def _leanings(points: Points, rows: Numbers, directions: Floats) -> NDArray[np.float64]:
+def _projections(points: QuantisedVectors, rows: IntArray, directions: Floats) -> NDArray[np.float64]:
     """Return how far each row projects on each direction, relative to the median: what all share is no information."""
     parts = []
     for start in range(0, len(rows), _BLOCK):
@@ -115,22 +115,22 @@ def _leanings(points: Points, rows: Numbers, directions: Floats) -> NDArray[np.f
     return np.asarray(projections - np.median(projections, axis=0), np.float64)
 
 
-def _directions(width: int, throw: int, depth: int) -> Floats:
+def _directions(width: int, round_number: int, depth: int) -> Floats:
     """Return random signs from a hash, the same on every machine."""
-    drawn = hashlib.shake_256(f"{throw}/{depth}".encode()).digest(width * DIRECTIONS // 8)
+    drawn = hashlib.shake_256(f"{round_number}/{depth}".encode()).digest(width * DIRECTIONS // 8)
     bits = np.unpackbits(np.frombuffer(drawn, np.uint8)).reshape(width, DIRECTIONS)
     return np.asarray(bits, np.float32) * np.float32(2) - np.float32(1)
 
 
-def _compared(points: Points, bucket: Numbers, above: float) -> tuple[Numbers, Numbers, Floats]:
+def _compare_bucket(points: QuantisedVectors, bucket: IntArray, min_cosine: float) -> tuple[IntArray, IntArray, Floats]:
     chosen = points.levels[bucket].astype(np.float32)
     inverse_lengths = (1 / points.lengths[bucket]).astype(np.float32)
     cosines = (chosen @ chosen.T) * (inverse_lengths[:, None] * inverse_lengths)
     np.fill_diagonal(cosines, -1)
-    is_near = cosines > np.float32(above)
-    crowded_rows = np.flatnonzero(np.count_nonzero(is_near, axis=1) > CLOSEST)
+    is_near = cosines > np.float32(min_cosine)
+    crowded_rows = np.flatnonzero(np.count_nonzero(is_near, axis=1) > MAX_NEIGHBOURS)
     if len(crowded_rows):
-        dropped = np.argsort(-cosines[crowded_rows], axis=1, kind="stable")[:, CLOSEST:]
+        dropped = np.argsort(-cosines[crowded_rows], axis=1, kind="stable")[:, MAX_NEIGHBOURS:]
         is_near[crowded_rows[:, None], dropped] = False
         is_near |= is_near.T
     first, second = np.nonzero(np.triu(is_near))

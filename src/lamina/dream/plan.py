@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from lamina.atom.atom import Atom
+from lamina.atom.generated_section import has_generated_section
 from lamina.atom.identity import AtomId
-from lamina.atom.page import is_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class StepPlan:
     """The changes of one step, committed together or not at all.
 
     `changes` are atoms in their new state (revision 0 is a new atom). `after_commit` runs once the changes are
@@ -32,10 +32,10 @@ class Plan:
     changes: tuple[Atom, ...] = ()
     moves: tuple[Move, ...] = ()
     notes: tuple[str, ...] = ()
-    after: Callable[[], None] = field(default=lambda: None)
-    in_trial: bool = False
+    after_commit: Callable[[], None] = field(default=lambda: None)
+    after_in_dry_run: bool = False
 
     @property
-    def touched(self) -> int:
+    def changed_count(self) -> int:
         """Return how many existing atoms would change; pages are not counted because they only list other atoms."""
-        return sum(1 for change in self.changes if change.revision and not is_page(change.content))
+        return sum(1 for change in self.changes if change.revision and not has_generated_section(change.content))

@@ -14,25 +14,25 @@ from typing import TypeVar
 
 from lamina.atom.atom import DATA_FIELDS, Atom
 from lamina.atom.identity import AtomId
-from lamina.atom.scope import visible_from
+from lamina.atom.scope import readable_scopes
 from lamina.atom.status import ENDED, REPLACED, Status
 from lamina.atom.trust import TRUST, Origin
-from lamina.dream.plan import Plan
-from lamina.dream.scene import Scene
+from lamina.dream.plan import StepPlan
+from lamina.dream.step_context import StepContext
 from lamina.lifecycle.lifecycle_state import LifecycleState
-from lamina.lifecycle.signals import Signals
+from lamina.lifecycle.signals import AgeingSignals
 from lamina.lifecycle.verification import Verification, verification
-from lamina.store.base import Filter
+from lamina.store.base import AtomFilter
 
 IMPORTANT = 0.8
 """From this importance on, nothing is discarded."""
-SURE = 0.35
+MIN_CONFIDENCE = 0.35
 """Below this confidence an action is deferred."""
-TOLD = 20
+MAX_NOTES = 20
 """The most changes that were left out are listed one by one in the notes."""
 
 
-class Action(StrEnum):
+class PolicyAction(StrEnum):
     """What may be done with a memory."""
 
     STORE_EPISODE = "store_episode"
@@ -44,7 +44,7 @@ class Action(StrEnum):
     LINK_GRAPH = "link_graph"
 
 
-class Source(StrEnum):
+class ActionSource(StrEnum):
     """Which part of the system requests an action."""
 
     EXTRACTION = "extraction"
@@ -54,7 +54,7 @@ class Source(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Ruling(StrEnum):
+class PolicyRuling(StrEnum):
     """The policy's answer: do it, do it later, or never."""
 
     ALLOW = "allow"
@@ -63,70 +63,70 @@ class Ruling(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class PolicyContext:
     """What is known when an action is judged; the defaults apply where nothing can be parsed."""
 
     confidence: float = 0.0
     lifecycle_state: LifecycleState = LifecycleState.CANDIDATE
     importance: float = 0.0
-    source: Source = Source.UNKNOWN
+    source: ActionSource = ActionSource.UNKNOWN
 
 
-UNREAD = Context()
-_KEYS = frozenset({"confidence", "lifecycle_state", "importance", "source"})
-_OVER = frozenset({LifecycleState.STALE, LifecycleState.ARCHIVED})
-_BUILDS_ON = frozenset({Action.UPDATE_NOTE, Action.CREATE_ARTIFACT, Action.LINK_GRAPH})
-_SUMMED_UP = frozenset({"synthesis", "summary", "entity"})
-_FIELDS = tuple(name for name in DATA_FIELDS if name not in ("status", "relations"))
+UNKNOWN_CONTEXT = PolicyContext()
+_CONTEXT_KEYS = frozenset({"confidence", "lifecycle_state", "importance", "source"})
+_INACTIVE_STATES = frozenset({LifecycleState.STALE, LifecycleState.ARCHIVED})
+_BUILDING_ACTIONS = frozenset({PolicyAction.UPDATE_NOTE, PolicyAction.CREATE_ARTIFACT, PolicyAction.LINK_GRAPH})
+_SUMMARY_KINDS = frozenset({"synthesis", "summary", "entity"})
+_CONTENT_FIELDS = tuple(name for name in DATA_FIELDS if name not in ("status", "relations"))
 
-ContextOf = Callable[[Atom], Context]
+ContextReader = Callable[[Atom], PolicyContext]
 E = TypeVar("E", bound=StrEnum)
 
 
-def parse_action(raw: object) -> Action:
+def parse_action(raw: object) -> PolicyAction:
     """Return the action with exactly this name; discard for any other input."""
-    return _member(Action, raw) or Action.DISCARD
+    return _parse_member(PolicyAction, raw) or PolicyAction.DISCARD
 
 
-def parse_context(raw: object) -> Context:
+def parse_context(raw: object) -> PolicyContext:
     """Return the context in a mapping; `UNKNOWN_CONTEXT` if any key or value is missing, unknown or out of range."""
-    if type(raw) is not dict or raw.keys() != _KEYS:
-        return UNREAD
-    state, source = _member(LifecycleState, raw["lifecycle_state"]), _member(Source, raw["source"])
+    if type(raw) is not dict or raw.keys() != _CONTEXT_KEYS:
+        return UNKNOWN_CONTEXT
+    state, source = _parse_member(LifecycleState, raw["lifecycle_state"]), _parse_member(ActionSource, raw["source"])
     confidence, importance = raw["confidence"], raw["importance"]
-    if state is None or source is None or not (_is_share(confidence) and _is_share(importance)):
-        return UNREAD
-    return Context(float(confidence), state, float(importance), source)
+    if state is None or source is None or not (_is_fraction(confidence) and _is_fraction(importance)):
+        return UNKNOWN_CONTEXT
+    return PolicyContext(float(confidence), state, float(importance), source)
 
 
-def decide(action: Action, context: Context) -> Ruling:
+def decide(action: PolicyAction, context: PolicyContext) -> PolicyRuling:
     """Return whether an action is allowed, deferred or denied."""
     # The comparisons are written so that NaN gives the safe result.
-    if action is Action.DISCARD and not context.importance < IMPORTANT:
-        return Ruling.DENY
-    if action in _BUILDS_ON and context.lifecycle_state in _OVER:
-        return Ruling.DENY
-    return Ruling.ALLOW if context.confidence >= SURE else Ruling.DEFER
+    if action is PolicyAction.DISCARD and not context.importance < IMPORTANT:
+        return PolicyRuling.DENY
+    if action in _BUILDING_ACTIONS and context.lifecycle_state in _INACTIVE_STATES:
+        return PolicyRuling.DENY
+    return PolicyRuling.ALLOW if context.confidence >= MIN_CONFIDENCE else PolicyRuling.DEFER
 
 
-def actions_of(before: Atom | None, after: Atom) -> tuple[Action, ...]:
+def classify_change(before: Atom | None, after: Atom) -> tuple[PolicyAction, ...]:
     """Return the actions that a change of an atom amounts to; none if its links only weaken, which is ageing."""
     if before is None:
-        return (_making(after),)
-    actions = list[Action]()
+        return (_creation_action(after),)
+    actions = list[PolicyAction]()
     if after.status is not before.status:
-        actions.append(_moving(before, after))
+        actions.append(_status_action(before, after))
     if {(relation.name, relation.target) for relation in after.relations} - {
         (relation.name, relation.target) for relation in before.relations
     }:
-        actions.append(Action.LINK_GRAPH)
+        actions.append(PolicyAction.LINK_GRAPH)
     # Fields that change with a status change, such as the layer of a revived atom, are part of it.
-    if not actions and any(getattr(before, name) != getattr(after, name) for name in _FIELDS):
-        actions.append(Action.SUMMARIZE_NODE if after.kind in _SUMMED_UP else Action.UPDATE_NOTE)
+    if not actions and any(getattr(before, name) != getattr(after, name) for name in _CONTENT_FIELDS):
+        actions.append(PolicyAction.SUMMARIZE_NODE if after.kind in _SUMMARY_KINDS else PolicyAction.UPDATE_NOTE)
     return tuple(actions)
 
 
-def gate(plan: Plan, before: Mapping[AtomId, Atom], context_of: ContextOf) -> Plan:
+def filter_plan(plan: StepPlan, before: Mapping[AtomId, Atom], read_context: ContextReader) -> StepPlan:
     """Return the plan without the changes that the policy denies or defers, or that are linked to those; notes say why.
 
     `before` holds the atoms as they are stored. `read_context` is called with those, or with a new atom as planned.
@@ -134,29 +134,29 @@ def gate(plan: Plan, before: Mapping[AtomId, Atom], context_of: ContextOf) -> Pl
     objections = dict[AtomId, str]()
     for atom in plan.changes:
         current = before.get(atom.id)
-        if objection := _objection(actions_of(current, atom), context_of(current or atom)):
+        if objection := _objection(classify_change(current, atom), read_context(current or atom)):
             objections[atom.id] = f"left alone: {atom.id[-6:]}: {objection}"
     if not objections:
         return plan
-    removed = _hanging_on(objections, plan.changes, before)
+    removed = _with_connected(objections, plan.changes, before)
     return replace(
         plan,
         changes=tuple(change for change in plan.changes if change.id not in removed),
         moves=tuple(move for move in plan.moves if move.atom_id not in removed),
-        notes=(*plan.notes, *_told(list(objections.values()), len(removed) - len(objections))),
+        notes=(*plan.notes, *_notes(list(objections.values()), len(removed) - len(objections))),
     )
 
 
-def gated(plan: Plan, scene: Scene) -> Plan:
+def apply_policy(plan: StepPlan, context: StepContext) -> StepPlan:
     """Return the plan of a step without what the policy denies or defers."""
     if not plan.changes:
         return plan
     ids = tuple(change.id for change in plan.changes if change.revision)
-    current = scene.store.read(Filter(scopes=visible_from(scene.scope), ids=ids)) if ids else []
-    return gate(plan, {atom.id: atom for atom in current}, context_in(scene))
+    current = context.store.read(AtomFilter(scopes=readable_scopes(context.scope), ids=ids)) if ids else []
+    return filter_plan(plan, {atom.id: atom for atom in current}, context_reader(context))
 
 
-def context_in(scene: Scene) -> ContextOf:
+def context_reader(context: StepContext) -> ContextReader:
     """Return a function that gives the policy context of an atom during a dream.
 
     The lifecycle state follows the status alone: a true statement may be built on however long it was not used, and
@@ -164,88 +164,96 @@ def context_in(scene: Scene) -> ContextOf:
     generated may be discarded, since it can be generated again, unless a more trusted origin has edited it.
     """
 
-    def read_context(atom: Atom) -> Context:
-        is_disposable = atom.revision and atom.origin is Origin.DREAM and scene.store.guard(atom) <= TRUST[Origin.DREAM]
-        return Context(
+    def read_context(atom: Atom) -> PolicyContext:
+        is_disposable = (
+            atom.revision and atom.origin is Origin.DREAM and context.store.required_trust(atom) <= TRUST[Origin.DREAM]
+        )
+        return PolicyContext(
             confidence=1.0 if atom.revision else atom.confidence,
-            lifecycle_state=_stage(atom) if atom.revision else LifecycleState.CANDIDATE,
+            lifecycle_state=_lifecycle_stage(atom) if atom.revision else LifecycleState.CANDIDATE,
             importance=0.0 if is_disposable else atom.importance,
-            source=Source.CONSOLIDATION,
+            source=ActionSource.CONSOLIDATION,
         )
 
     return read_context
 
 
-def _member(of: type[E], raw: object) -> E | None:
-    return next((member for member in of if member.value == raw), None) if type(raw) in (str, of) else None
+def _parse_member(enum_type: type[E], raw: object) -> E | None:
+    return (
+        next((member for member in enum_type if member.value == raw), None) if type(raw) in (str, enum_type) else None
+    )
 
 
-def _is_share(value: object) -> bool:
+def _is_fraction(value: object) -> bool:
     """Return whether a value is a number from 0 to 1 and not a bool."""
     return (type(value) is int or type(value) is float) and 0 <= value <= 1
 
 
-def _stage(atom: Atom) -> LifecycleState:
+def _lifecycle_stage(atom: Atom) -> LifecycleState:
     if atom.status is Status.ARCHIVED:
         return LifecycleState.ARCHIVED
     if atom.status is Status.CHALLENGED or atom.status in ENDED:
         return LifecycleState.STALE
-    match verification(atom, Signals()):
+    match verification(atom, AgeingSignals()):
         case Verification.USER_CONFIRMED | Verification.SYSTEM_INFERRED:
             return LifecycleState.ACTIVE
         case _:
             return LifecycleState.CANDIDATE
 
 
-def _making(atom: Atom) -> Action:
-    if atom.kind in _SUMMED_UP:
-        return Action.SUMMARIZE_NODE
-    return Action.CREATE_ARTIFACT if atom.derived_from else _keeping(atom)
+def _creation_action(atom: Atom) -> PolicyAction:
+    if atom.kind in _SUMMARY_KINDS:
+        return PolicyAction.SUMMARIZE_NODE
+    return PolicyAction.CREATE_ARTIFACT if atom.derived_from else _storing_action(atom)
 
 
-def _keeping(atom: Atom) -> Action:
-    return Action.STORE_EPISODE if atom.memory_kind == "episode" else Action.STORE_NOTE
+def _storing_action(atom: Atom) -> PolicyAction:
+    return PolicyAction.STORE_EPISODE if atom.memory_kind == "episode" else PolicyAction.STORE_NOTE
 
 
-def _moving(before: Atom, after: Atom) -> Action:
+def _status_action(before: Atom, after: Atom) -> PolicyAction:
     """Return the action of a status change: a superseded atom lives on in its successor, a revived one is stored."""
     if before.status is Status.ARCHIVED and after.status is Status.ACTIVE:
-        return _keeping(after)
+        return _storing_action(after)
     is_lost = after.status is Status.ARCHIVED or after.status in ENDED
-    return Action.DISCARD if is_lost and not (after.status in REPLACED and after.superseded_by) else Action.UPDATE_NOTE
+    return (
+        PolicyAction.DISCARD
+        if is_lost and not (after.status in REPLACED and after.superseded_by)
+        else PolicyAction.UPDATE_NOTE
+    )
 
 
-def _objection(actions: Iterable[Action], context: Context) -> str | None:
+def _objection(actions: Iterable[PolicyAction], context: PolicyContext) -> str | None:
     for action in actions:
         match decide(action, context):
-            case Ruling.ALLOW:
+            case PolicyRuling.ALLOW:
                 continue
-            case Ruling.DEFER:
-                return f"{action} is deferred: confidence {context.confidence:.2f} is below {SURE:.2f}"
-            case Ruling.DENY if action is Action.DISCARD:
+            case PolicyRuling.DEFER:
+                return f"{action} is deferred: confidence {context.confidence:.2f} is below {MIN_CONFIDENCE:.2f}"
+            case PolicyRuling.DENY if action is PolicyAction.DISCARD:
                 return f"{action} is denied: importance {context.importance:.2f}; only a person may discard it"
-            case Ruling.DENY:
+            case PolicyRuling.DENY:
                 return f"{action} is denied: the atom is {context.lifecycle_state}"
     return None
 
 
-def _hanging_on(out: Iterable[AtomId], changes: Iterable[Atom], before: Mapping[AtomId, Atom]) -> set[AtomId]:
+def _with_connected(removed: Iterable[AtomId], changes: Iterable[Atom], before: Mapping[AtomId, Atom]) -> set[AtomId]:
     """Return these ids and all that become linked with them: a part of a connected change would mislead."""
     links = defaultdict[AtomId, set[AtomId]](set)
     for atom in changes:
         current = before.get(atom.id)
-        for other in _named(atom) - (_named(current) if current else set()):
+        for other in _linked_ids(atom) - (_linked_ids(current) if current else set()):
             links[atom.id].add(other)
             links[other].add(atom.id)
     ids = {change.id for change in changes}
-    connected, frontier = set[AtomId](), set(out)
+    connected, frontier = set[AtomId](), set(removed)
     while frontier:
         connected |= frontier
         frontier = {other for atom_id in frontier for other in links[atom_id] if other in ids} - connected
     return connected
 
 
-def _named(atom: Atom) -> set[AtomId]:
+def _linked_ids(atom: Atom) -> set[AtomId]:
     return {
         *atom.supersedes,
         *atom.superseded_by,
@@ -254,7 +262,7 @@ def _named(atom: Atom) -> set[AtomId]:
     }
 
 
-def _told(lines: list[str], others: int) -> list[str]:
-    overflow = [f"left alone: and {len(lines) - TOLD} more"] if len(lines) > TOLD else []
-    connected = [f"left alone because they are linked with these: {others}"] if others else []
-    return [*lines[:TOLD], *overflow, *connected]
+def _notes(lines: list[str], connected_count: int) -> list[str]:
+    overflow = [f"left alone: and {len(lines) - MAX_NOTES} more"] if len(lines) > MAX_NOTES else []
+    connected = [f"left alone because they are linked with these: {connected_count}"] if connected_count else []
+    return [*lines[:MAX_NOTES], *overflow, *connected]

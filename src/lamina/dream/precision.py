@@ -6,35 +6,35 @@ aged since are processed, so a night without ageing costs nothing.
 
 from __future__ import annotations
 
-from lamina.dream.plan import Plan
-from lamina.dream.scene import Scene
-from lamina.store.encodings import Moved
+from lamina.dream.plan import StepPlan
+from lamina.dream.step_context import StepContext
+from lamina.store.encodings import PrecisionChange
 
-AT_ONCE = 5000
+BATCH_SIZE = 5000
 """The number of atoms that are processed between two checks for an interrupt."""
 
 
-def precision(scene: Scene) -> Plan:
+def precision(context: StepContext) -> StepPlan:
     """Set the precision of vectors that ageing computed, and drop the token states of cold passages."""
-    bits, encodings = scene.store.lives.untold(scene.scope), scene.store.encodings
+    bits, encodings = context.store.ageing_states.unapplied_bits(context.scope), context.store.encodings
 
     def apply_precision() -> None:
         items = list(bits.items())
-        for start in range(0, len(items), AT_ONCE):
-            if scene.stop():
+        for start in range(0, len(items), BATCH_SIZE):
+            if context.should_stop():
                 return  # the rest stays unmarked, and the next dream processes it
-            batch = dict(items[start : start + AT_ONCE])
+            batch = dict(items[start : start + BATCH_SIZE])
             encodings.set_precision(batch)
-            scene.store.lives.told(batch)
+            context.store.ageing_states.mark_bits_applied(batch)
 
     changes = encodings.set_precision(bits, dry_run=True)
-    return Plan(notes=(note,) if (note := told_of(changes)) else (), after=apply_precision)
+    return StepPlan(notes=(note,) if (note := describe_changes(changes)) else (), after_commit=apply_precision)
 
 
-def told_of(moved: Moved) -> str:
+def describe_changes(changes: PrecisionChange) -> str:
     """Describe the changes: 1,204 vectors to 8 bits, 311 to 4 bits; token states of 311 passages dropped."""
-    vectors = [f"{count:,} to {bits} bits" for bits, count in moved.vectors.items()]
+    vectors = [f"{count:,} to {bits} bits" for bits, count in changes.vectors.items()]
     if vectors:
         vectors[0] = vectors[0].replace(" to ", " vectors to ")
-    states = [f"token states of {moved.states:,} passages dropped"] if moved.states else []
+    states = [f"token states of {changes.states:,} passages dropped"] if changes.states else []
     return "; ".join([", ".join(vectors), *states] if vectors else states)

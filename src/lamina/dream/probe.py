@@ -12,31 +12,34 @@ from datetime import timedelta
 from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import KINDS
-from lamina.atom.pair import hold_both, link_between
+from lamina.atom.pair import are_both_valid, find_pair_link
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.capture.change.known import Known
-from lamina.capture.classify import DOUBTFUL
-from lamina.dream.doubts import doubted_by
-from lamina.dream.entity_pages import is_stated
-from lamina.dream.newer import Line, newer_lines
-from lamina.dream.plan import Move, Plan
-from lamina.dream.scene import Scene
-from lamina.store.base import Filter
-from lamina.text.normal import one_line
+from lamina.capture.change.working_set import WorkingSet
+from lamina.capture.classification import DOUBTFUL
+from lamina.dream.contradiction_check import find_contradictions
+from lamina.dream.counter_evidence import LaterSentence, find_later_sentences
+from lamina.dream.entity_pages import is_plain_statement
+from lamina.dream.plan import Move, StepPlan
+from lamina.dream.step_context import StepContext
+from lamina.store.base import AtomFilter
+from lamina.text.normal_form import one_line
 
-A_DREAM = 5
+MAX_PER_DAY = 5
 """The most statements that are probed in one day."""
-UNUSED_FOR = timedelta(days=14)
+MIN_IDLE = timedelta(days=14)
 """How long a statement must be unused, and the shortest time between two probes of it."""
-A_DAY = timedelta(days=1)
-PROBED = frozenset(name for name, each in KINDS.items() if not each.episode and not each.lists) - {"entity", "code"}
-_TOLD_CHARS = 80
+DAY = timedelta(days=1)
+PROBED_KINDS = frozenset(name for name, each in KINDS.items() if not each.is_episode and not each.is_listing) - {
+    "entity",
+    "code",
+}
+_TEXT_CHARS = 80
 
 
 @dataclass(slots=True)
-class _Found:
+class _ProbeResult:
     """The changes that the step collects; one statement may contradict several."""
 
     changes: dict[AtomId, Atom] = field(default_factory=dict)
@@ -47,95 +50,112 @@ class _Found:
         return self.changes.get(atom.id, atom)
 
 
-def probe(scene: Scene) -> Plan:
+def probe(context: StepContext) -> StepPlan:
     """Compare idle statements with later evidence and create a pair for review where they contradict."""
-    result, working_set, idle = _Found(), Known(scene.store, scene.scope, scene.now), turn(scene)
+    result, working_set, idle = (
+        _ProbeResult(),
+        WorkingSet(context.store, context.scope, context.now),
+        select_idle(context),
+    )
     for statement in idle:
-        if statement.validity.covers(scene.now):
-            _probe(statement, working_set, scene, result)
+        if statement.validity.covers(context.now):
+            _probe(statement, working_set, context, result)
     ids = [statement.id for statement in idle]
-    return Plan(
+    return StepPlan(
         tuple(result.changes.values()),
         tuple(result.moves),
         tuple(result.notes),
-        after=lambda: scene.store.dreams.probed(scene.scope, ids, scene.now),
+        after_commit=lambda: context.store.dream_progress.mark_probed(context.scope, ids, context.now),
     )
 
 
-def turn(scene: Scene) -> list[Atom]:
+def select_idle(context: StepContext) -> list[Atom]:
     """Return the statements to probe, the longest unused first."""
-    dreams, remaining = scene.store.dreams, A_DREAM - scene.store.dreams.probed_since(scene.scope, scene.now - A_DAY)
+    dreams, remaining = (
+        context.store.dream_progress,
+        MAX_PER_DAY - context.store.dream_progress.count_probed_since(context.scope, context.now - DAY),
+    )
     if remaining <= 0:
         return []
-    ids = dreams.idle(scene.scope, PROBED, scene.moment.lived - UNUSED_FOR, scene.now - UNUSED_FOR, remaining)
-    atoms = {atom.id: atom for atom in scene.store.read(Filter(scopes=(scene.scope,), ids=tuple(ids)))}
+    ids = dreams.find_unused(
+        context.scope, PROBED_KINDS, context.moment.active_now - MIN_IDLE, context.now - MIN_IDLE, remaining
+    )
+    atoms = {atom.id: atom for atom in context.store.read(AtomFilter(scopes=(context.scope,), ids=tuple(ids)))}
     return [atoms[atom_id] for atom_id in ids if atom_id in atoms]
 
 
-def _probe(belief: Atom, known: Known, scene: Scene, found: _Found) -> None:
-    chat = scene.writer
-    later_sentences = newer_lines(belief, known, scene) if chat is not None else []
-    contradictions = doubted_by(chat, belief, later_sentences) if chat is not None and later_sentences else []
-    for sentence in sorted(contradictions, key=_rank):
-        if _set_against(belief, sentence, known, scene, found):
+def _probe(statement: Atom, working_set: WorkingSet, context: StepContext, result: _ProbeResult) -> None:
+    chat = context.available_chat
+    later_sentences = find_later_sentences(statement, working_set, context) if chat is not None else []
+    contradictions = (
+        find_contradictions(chat, statement, later_sentences) if chat is not None and later_sentences else []
+    )
+    for sentence in sorted(contradictions, key=_newest_first):
+        if _link_pair(statement, sentence, working_set, context, result):
             return  # one pair for each statement is enough
 
 
-def _rank(line: Line) -> tuple[float, str, int]:
-    return -line.at.timestamp(), line.source.id, line.place.start if line.place else 0
+def _newest_first(sentence: LaterSentence) -> tuple[float, str, int]:
+    return -sentence.at.timestamp(), sentence.source.id, sentence.evidence.start if sentence.evidence else 0
 
 
-def _set_against(belief: Atom, line: Line, known: Known, scene: Scene, found: _Found) -> bool:
+def _link_pair(
+    statement: Atom, sentence: LaterSentence, working_set: WorkingSet, context: StepContext, result: _ProbeResult
+) -> bool:
     """Create a pair of a statement and a later sentence if there is none; False if a person decided about it."""
-    other = next(_said_in(line, known), None) or _quoted(line, belief, scene, found)
-    if other is not None and link_between(belief, found.latest(other)):
+    other = next(_statements_for(sentence, working_set), None) or _quote_as_statement(
+        sentence, statement, context, result
+    )
+    if other is not None and find_pair_link(statement, result.latest(other)):
         return True
-    if other is None or _is_settled(belief, other, scene):
+    if other is None or _was_decided(statement, other, context):
         return False
-    belief, other = found.latest(belief), found.latest(other)
-    link = RelationName.CONTRADICTS, DOUBTFUL, scene.now
+    statement, other = result.latest(statement), result.latest(other)
+    link = RelationName.CONTRADICTS, DOUBTFUL, context.now
     if not other.pinned:
-        other = other.with_(relations=(*other.relations, Relation(link[0], belief.id, *link[1:])))
-        found.changes[other.id] = other
-    elif not belief.pinned:
-        belief = belief.with_(relations=(*belief.relations, Relation(link[0], other.id, *link[1:])))
-        found.changes[belief.id] = belief
+        other = other.with_(relations=(*other.relations, Relation(link[0], statement.id, *link[1:])))
+        result.changes[other.id] = other
+    elif not statement.pinned:
+        statement = statement.with_(relations=(*statement.relations, Relation(link[0], other.id, *link[1:])))
+        result.changes[statement.id] = statement
     else:
-        found.notes.append(
-            f"{belief.id} and {other.id} may contradict each other; both are pinned, so no pair was created"
+        result.notes.append(
+            f"{statement.id} and {other.id} may contradict each other; both are pinned, so no pair was created"
         )
         return True
-    why = f"{line.at:%Y-%m-%d}: {line.text[:_TOLD_CHARS]} [{other.id}]"
-    found.moves.append(Move("ask", belief.id, one_line(belief.content)[:_TOLD_CHARS], why))
+    why = f"{sentence.at:%Y-%m-%d}: {sentence.text[:_TEXT_CHARS]} [{other.id}]"
+    result.moves.append(Move("ask", statement.id, one_line(statement.content)[:_TEXT_CHARS], why))
     return True
 
 
-def _said_in(line: Line, known: Known) -> Iterator[Atom]:
+def _statements_for(sentence: LaterSentence, working_set: WorkingSet) -> Iterator[Atom]:
     """Return the statement that a later sentence is, or that was extracted from it."""
-    if line.place is None:
-        yield line.source
+    if sentence.evidence is None:
+        yield sentence.source
         return
-    resting = sorted(known.on(line.place), key=lambda atom: atom.id)
-    yield from (atom for atom in resting if atom.status is Status.ACTIVE and is_stated(atom))
+    resting = sorted(working_set.statements_on(sentence.evidence), key=lambda atom: atom.id)
+    yield from (atom for atom in resting if atom.status is Status.ACTIVE and is_plain_statement(atom))
 
 
-def _quoted(line: Line, belief: Atom, scene: Scene, found: _Found) -> Atom | None:
+def _quote_as_statement(
+    sentence: LaterSentence, statement: Atom, context: StepContext, result: _ProbeResult
+) -> Atom | None:
     """Return the sentence as a challenged statement for review; None if a person decided about its text before."""
     pending = next(
-        (change for change in found.changes.values() if not change.revision and change.content == line.text), None
+        (change for change in result.changes.values() if not change.revision and change.content == sentence.text), None
     )
     if pending is not None:
         return pending
-    earlier = scene.store.read(Filter(scopes=(scene.scope,), contents=(line.text,)))
+    earlier = context.store.read(AtomFilter(scopes=(context.scope,), contents=(sentence.text,)))
     if earlier:
-        return next((atom for atom in earlier if link_between(belief, atom)), None)
-    source = line.source
+        return next((atom for atom in earlier if find_pair_link(statement, atom)), None)
+    source = sentence.source
     return Atom(
-        id=next(scene.ids),
-        scope=scene.scope,
+        id=next(context.ids),
+        scope=context.scope,
         kind="fact",
-        content=line.text,
-        observed_at=line.at,
+        content=sentence.text,
+        observed_at=sentence.at,
         origin=Origin.DREAM,
         derived_from=(source.id,),
         session_id=source.session_id,
@@ -147,9 +167,11 @@ def _quoted(line: Line, belief: Atom, scene: Scene, found: _Found) -> Atom | Non
     )
 
 
-def _is_settled(belief: Atom, other: Atom, scene: Scene) -> bool:
+def _was_decided(statement: Atom, other: Atom, context: StepContext) -> bool:
     """Return whether a person decided about the pair: one that was settled or undone does not return."""
-    if hold_both(belief, other):
+    if are_both_valid(statement, other):
         return True
-    versions = [version.atom for atom in (belief, other) if atom.revision for version in scene.store.versions(atom.id)]
-    return any(link_between(earlier, other) or link_between(belief, earlier) for earlier in versions)
+    versions = [
+        version.atom for atom in (statement, other) if atom.revision for version in context.store.versions(atom.id)
+    ]
+    return any(find_pair_link(earlier, other) or find_pair_link(statement, earlier) for earlier in versions)

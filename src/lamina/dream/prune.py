@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from lamina.dream.plan import Plan
-from lamina.dream.scene import Scene
+from lamina.dream.plan import StepPlan
+from lamina.dream.step_context import StepContext
 
-LOGS_FOR = timedelta(days=90)
+LOG_RETENTION = timedelta(days=90)
 """How long recall logs and finished jobs are kept."""
-USAGE_FOR = timedelta(days=400)
+USAGE_RETENTION = timedelta(days=400)
 """How long usage of chat models is kept: a year, and the month before it for comparison."""
 
 
-def prune(scene: Scene) -> Plan:
+def prune(context: StepContext) -> StepPlan:
     """Delete old recall logs, finished jobs and usage counters; the journal keeps everything."""
-    store, logs, use = scene.store, scene.now - LOGS_FOR, (scene.now - USAGE_FOR).date()
+    store, logs, use = context.store, context.now - LOG_RETENTION, (context.now - USAGE_RETENTION).date()
     finished = (job for job in store.jobs.list() if not job.holder and job.finished_at is not None)
     jobs = sum(job.finished_at is not None and job.finished_at < logs for job in finished)
     counts = sum(usage_day.day < use for usage_day in store.usage.days())
@@ -33,4 +33,4 @@ def prune(scene: Scene) -> Plan:
         store.jobs.prune(logs)
         store.usage.prune(use)
 
-    return Plan(notes=tuple(notes), after=delete_old)
+    return StepPlan(notes=tuple(notes), after_commit=delete_old)

@@ -11,7 +11,7 @@ from lamina.atom.scope import Scope
 from lamina.dream.plan import Move
 from lamina.store.base import CommitId
 
-_TOLD = 200
+_MAX_LISTED = 200
 """The most moves that a commit reason lists one by one."""
 
 
@@ -28,11 +28,11 @@ class StepReport:
     failed: str | None = None
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """Return the step's result in one line."""
         if self.failed or self.held:
             return f"{self.step}: {self.failed or self.held}"
-        return f"{self.step}: {summed_up(self.moves) or 'nothing to do'}"
+        return f"{self.step}: {count_moves(self.moves) or 'nothing to do'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +62,14 @@ class DreamReport:
         return tuple(step for step in self.steps if step.failed)
 
 
-def summed_up(moves: Sequence[Move]) -> str:
+def count_moves(moves: Sequence[Move]) -> str:
     """Count moves by action, such as `3 archive, 1 promote`."""
     counts = Counter(move.action for move in moves)
     return ", ".join(f"{count} {action}" for action, count in counts.items())
 
 
-def reason_of(step: str, moves: Sequence[Move]) -> str:
+def commit_reason(step: str, moves: Sequence[Move]) -> str:
     """Return the reason that the journal stores for a step."""
-    listed = "; ".join(f"{move.action} {move.atom_id[-6:]}: {move.why}" for move in moves[:_TOLD])
-    more = f"; and {len(moves) - _TOLD} more" if len(moves) > _TOLD else ""
-    return f"{step}: {summed_up(moves)}. {listed}{more}" if moves else step
+    listed = "; ".join(f"{move.action} {move.atom_id[-6:]}: {move.why}" for move in moves[:_MAX_LISTED])
+    more = f"; and {len(moves) - _MAX_LISTED} more" if len(moves) > _MAX_LISTED else ""
+    return f"{step}: {count_moves(moves)}. {listed}{more}" if moves else step

@@ -9,11 +9,11 @@ from lamina.dream.bridge import bridge
 from lamina.dream.cards import cards
 from lamina.dream.dream import Step
 from lamina.dream.drift import drift
-from lamina.dream.leisure import at_leisure
 from lamina.dream.merge import merge
 from lamina.dream.precision import precision
 from lamina.dream.probe import probe
 from lamina.dream.prune import prune
+from lamina.dream.throttle import throttle_step
 
 STEPS: Mapping[str, Step] = {
     "age": age,
@@ -26,5 +26,9 @@ STEPS: Mapping[str, Step] = {
     "precision": precision,
 }
 
-NIGHTLY: Mapping[str, Step] = {**STEPS, "merge": at_leisure("merge", merge), "bridge": at_leisure("bridge", bridge)}
+NIGHTLY: Mapping[str, Step] = {
+    **STEPS,
+    "merge": throttle_step("merge", merge),
+    "bridge": throttle_step("bridge", bridge),
+}
 """Steps that read a whole scope are throttled here; `STEPS` runs them whenever they are requested."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lamina.atom.atom import Atom
-from lamina.review.groups import topics_of
-from lamina.text.normal import name_form
-from lamina.text.roles import is_role
+from lamina.review.proposal_groups import topics_of
+from lamina.text.normal_form import name_form
+from lamina.text.speaker_roles import is_role
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Topic:
     newest: datetime
 
 
-def topics(atoms: Iterable[Atom]) -> list[Topic]:
+def count_topics(atoms: Iterable[Atom]) -> list[Topic]:
     """Return the tags and subjects of atoms, the most frequent first; conversation roles are no topics."""
     times_by_name: dict[str, list[datetime]] = defaultdict(list)
     for atom in atoms:

@@ -8,51 +8,56 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from lamina.hosts.hook_place import HookPlace
-from lamina.hosts.transcript import Position
+from lamina.hosts.hook_folder import HookFolder
+from lamina.hosts.transcript import TranscriptPosition
 
-NAME = 8
+DIGEST_BYTES = 8
 """Bytes of a turn's digest."""
-MOST = 65_536
+MAX_DIGESTS = 65_536
 """Number of digests remembered; older turns of a copied transcript are recognised by the store alone."""
 
 
 class Bookmarks:
     """The position in one session's transcript, and the digests of recently captured turns of all sessions."""
 
-    def __init__(self, place: HookPlace, session: str) -> None:
-        self._mark, self._names = place.file(session, "json"), place.file("captured", "names")
+    def __init__(self, folder: HookFolder, session: str) -> None:
+        self._position_file, self._digests_file = (
+            folder.file_path(session, "json"),
+            folder.file_path("captured", "names"),
+        )
 
-    def position(self) -> Position:
+    def load_position(self) -> TranscriptPosition:
         """Return the saved position; the start if none can be read."""
         try:
-            saved = json.loads(self._mark.read_text(encoding="utf-8"))
-            return Position(int(saved["offset"]), str(saved["before"]))
+            saved = json.loads(self._position_file.read_text(encoding="utf-8"))
+            return TranscriptPosition(int(saved["offset"]), str(saved["before"]))
         except (OSError, ValueError, KeyError, TypeError):
-            return Position()
+            return TranscriptPosition()
 
-    def keep(self, position: Position) -> None:
+    def save_position(self, position: TranscriptPosition) -> None:
         """Save the position up to which turns were captured."""
-        _write(self._mark, json.dumps({"offset": position.offset, "before": position.before}).encode())
+        _write_atomically(
+            self._position_file, json.dumps({"offset": position.offset, "before": position.fingerprint}).encode()
+        )
 
-    def known(self) -> set[bytes]:
+    def load_digests(self) -> set[bytes]:
         """Return the digests of captured turns."""
         try:
-            data = self._names.read_bytes()
+            data = self._digests_file.read_bytes()
         except FileNotFoundError:
             return set()
-        return {data[at : at + NAME] for at in range(0, len(data) - NAME + 1, NAME)}
+        return {data[at : at + DIGEST_BYTES] for at in range(0, len(data) - DIGEST_BYTES + 1, DIGEST_BYTES)}
 
-    def add(self, names: Iterable[bytes]) -> None:
+    def add_digests(self, digests: Iterable[bytes]) -> None:
         """Add digests of captured turns, dropping the oldest beyond the limit."""
         data = b""
         with contextlib.suppress(FileNotFoundError):
-            data = self._names.read_bytes()
-        all_digests = data[: len(data) - len(data) % NAME] + b"".join(names)
-        _write(self._names, all_digests[-MOST * NAME :])
+            data = self._digests_file.read_bytes()
+        all_digests = data[: len(data) - len(data) % DIGEST_BYTES] + b"".join(digests)
+        _write_atomically(self._digests_file, all_digests[-MAX_DIGESTS * DIGEST_BYTES :])
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write_atomically(path: Path, data: bytes) -> None:
     """Write a file completely or not at all."""
     temporary = path.with_name(f".{path.name}-{os.getpid()}")
     try:

@@ -15,42 +15,42 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lamina.hosts.deadline import Deadline, Moment
-from lamina.hosts.event import Event
-from lamina.hosts.hook_place import HookPlace
-from lamina.hosts.wire import Declined, NoServer, Wire
+from lamina.hosts.deadline import Deadline, Timeout
+from lamina.hosts.hook_event import HookEvent
+from lamina.hosts.hook_folder import HookFolder
+from lamina.hosts.server_client import RequestDeclined, ServerClient, ServerUnavailable
 
 if TYPE_CHECKING:
-    from lamina.hosts.keeping import Keeping
+    from lamina.hosts.transcript_capture import TranscriptCapture
 
-SECONDS = 1.5
-LONGER = 600.0
+DEFAULT_SECONDS = 1.5
+BACKGROUND_SECONDS = 600.0
 """Time limit of a capture that continues in the background."""
-LARGEST_CALL = 8 << 20
-AT_ONCE = 1 << 20
+MAX_CALL_BYTES = 8 << 20
+MAX_DIRECT_BYTES = 1 << 20
 """Largest part of a transcript that a server captures while the host waits."""
-SHARE = 0.4
+SERVER_TIME_SHARE = 0.4
 """Share of the time limit that a server may use; the rest is enough to start a background process."""
-LOCK = "capturing"
-MOST_FILES = 64
+CAPTURE_LOCK = "capturing"
+MAX_OPEN_FILES = 64
 """File descriptors that the background process closes."""
 
 
-class Call(NamedTuple):
+class HookCall(NamedTuple):
     """One call by a host, for one vault."""
 
-    event: Event
+    event: HookEvent
     root: Path
     scope: str | None = None
-    seconds: float = SECONDS
+    seconds: float = DEFAULT_SECONDS
 
 
-def answer(call: Call, read: Callable[[], bytes]) -> str:
+def answer_hook(call: HookCall, read: Callable[[], bytes]) -> str:
     """Return the output for the host; empty if there is nothing to say or anything fails.
 
     Reading the call counts towards the time limit.
     """
-    folder = HookPlace(call.root, os.environ)
+    folder = HookFolder(call.root, os.environ)
     started_at = time.monotonic()
 
     def log(outcome: str) -> None:
@@ -61,109 +61,113 @@ def answer(call: Call, read: Callable[[], bytes]) -> str:
         payload = json.loads(read() or b"{}")
         if not isinstance(payload, dict):
             raise ValueError("the call is not a JSON object")
-        output, outcome = (_context if call.event.asks else _capture)(call, payload, folder, deadline)
+        output, outcome = (_answer_context if call.event.wants_context else _capture_turns)(
+            call, payload, folder, deadline
+        )
     except Exception as error:  # noqa: BLE001 - the boundary to a host that must continue, whatever fails here
         output, outcome = "", f"failed: {type(error).__name__}"
-    deadline.lift()
+    deadline.cancel()
     log(outcome)
     return output
 
 
-def _context(call: Call, given: dict[str, Any], place: HookPlace, deadline: Deadline) -> tuple[str, str]:
-    from lamina.hosts.context import Asking
+def _answer_context(call: HookCall, payload: dict[str, Any], folder: HookFolder, deadline: Deadline) -> tuple[str, str]:
+    from lamina.hosts.context import ContextRequest
 
-    client = Wire(place.socket, deadline) if call.scope is None else None
-    request = Asking(call.event, given, call.root, call.scope, client)
+    client = ServerClient(folder.socket_path, deadline) if call.scope is None else None
+    request = ContextRequest(call.event, payload, call.root, call.scope, client)
     if not request.is_needed:
         return "", "no question"
     try:
-        context, route = request.served(), "served"
-    except Declined as refused:
+        context, route = request.fetch_from_server(), "served"
+    except RequestDeclined as refused:
         return "", f"declined with {refused.status}"
-    except NoServer:
-        with place.patiently() as is_allowed:
+    except ServerUnavailable:
+        with folder.guard_slow_open() as is_allowed:
             if not is_allowed:
                 return "", "no server"
-            context, route = request.by_own_hands(), "opened"
-    return (_as_output(call.event, context), route) if context else ("", f"{route}, nothing known")
+            context, route = request.read_from_memory(), "opened"
+    return (_format_output(call.event, context), route) if context else ("", f"{route}, nothing known")
 
 
-def _as_output(event: Event, context: str) -> str:
-    return json.dumps({"hookSpecificOutput": {"hookEventName": event.name_at_host, "additionalContext": context}})
+def _format_output(event: HookEvent, context: str) -> str:
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event.claude_name, "additionalContext": context}})
 
 
-def _capture(call: Call, given: dict[str, Any], place: HookPlace, deadline: Deadline) -> tuple[str, str]:
-    from lamina.hosts.keeping import Keeping, through
+def _capture_turns(call: HookCall, payload: dict[str, Any], folder: HookFolder, deadline: Deadline) -> tuple[str, str]:
+    from lamina.hosts.transcript_capture import TranscriptCapture, capture_through_server
 
-    transcript = Keeping(place, given)
-    pending_bytes = transcript.waiting()
+    transcript = TranscriptCapture(folder, payload)
+    pending_bytes = transcript.pending_bytes()
     if not pending_bytes:
         return "", "nothing new"
-    lock = place.take(LOCK) if call.scope is None and pending_bytes <= AT_ONCE else None
+    lock = folder.acquire_lock(CAPTURE_LOCK) if call.scope is None and pending_bytes <= MAX_DIRECT_BYTES else None
     if lock is not None:
         try:
-            client = Wire(place.socket, Moment(deadline.left * SHARE))
-            return "", _counted("served", transcript.hand_over(through(client)))
-        except (NoServer, Declined, TimeoutError):
+            client = ServerClient(folder.socket_path, Timeout(deadline.seconds_left * SERVER_TIME_SHARE))
+            return "", _format_outcome("served", transcript.capture_new_turns(capture_through_server(client)))
+        except (ServerUnavailable, RequestDeclined, TimeoutError):
             pass  # the background process has more time
         finally:
             os.close(lock)
-    session_lock = place.take(f"next {transcript.session}")
+    session_lock = folder.acquire_lock(f"next {transcript.session_id}")
     if session_lock is None:
         return "", "left to the process that already waits"
     if os.fork():
         os.close(session_lock)
         return "", "left to a background process"
     try:
-        _let_go_of_the_host(session_lock)
-        _later(call, transcript, place, session_lock)
+        _detach_from_host(session_lock)
+        _capture_in_background(call, transcript, folder, session_lock)
     finally:
         os._exit(0)
 
 
-def _let_go_of_the_host(following: int) -> None:
+def _detach_from_host(session_lock: int) -> None:
     """Leave the host's process group and close every file descriptor but the lock."""
     os.setsid()
     null_device = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null_device, descriptor)
-    for descriptor in range(3, MOST_FILES):
-        if descriptor != following:
+    for descriptor in range(3, MAX_OPEN_FILES):
+        if descriptor != session_lock:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
 
 
-def _later(call: Call, keeping: Keeping, place: HookPlace, following: int) -> None:
+def _capture_in_background(
+    call: HookCall, transcript: TranscriptCapture, folder: HookFolder, session_lock: int
+) -> None:
     """Capture new turns, one process per vault at a time. Only one process per session waits: it reads everything."""
     started_at = time.monotonic()
 
     def log(outcome: str) -> None:
-        place.log(f"{call.event} afterwards: {outcome} {1000 * (time.monotonic() - started_at):.0f}ms")
+        folder.log(f"{call.event} afterwards: {outcome} {1000 * (time.monotonic() - started_at):.0f}ms")
 
-    deadline = Deadline(LONGER, lambda: log("took too long"))
+    deadline = Deadline(BACKGROUND_SECONDS, lambda: log("took too long"))
     try:
-        place.take(LOCK, wait=True)
-        os.close(following)
-        log(_kept(call, keeping, Wire(place.socket, deadline)))
+        folder.acquire_lock(CAPTURE_LOCK, wait=True)
+        os.close(session_lock)
+        log(_capture_pending(call, transcript, ServerClient(folder.socket_path, deadline)))
     except Exception as error:  # noqa: BLE001 - a detached process has no caller to report to
         log(f"failed: {type(error).__name__}")
 
 
-def _kept(call: Call, keeping: Keeping, wire: Wire) -> str:
-    from lamina.hosts.keeping import by_own_hands, through
+def _capture_pending(call: HookCall, transcript: TranscriptCapture, client: ServerClient) -> str:
+    from lamina.hosts.transcript_capture import capture_directly, capture_through_server
 
     if call.scope is None:
         try:
-            return _counted("served", keeping.hand_over(through(wire)))
-        except (NoServer, Declined, TimeoutError):
+            return _format_outcome("served", transcript.capture_new_turns(capture_through_server(client)))
+        except (ServerUnavailable, RequestDeclined, TimeoutError):
             pass
-    return _counted("opened", keeping.hand_over(by_own_hands(call.root, call.scope)))
+    return _format_outcome("opened", transcript.capture_new_turns(capture_directly(call.root, call.scope)))
 
 
-def _counted(way: str, turns: int) -> str:
-    return f"{way}, {turns} turns" if turns else "nothing new"
+def _format_outcome(route: str, turn_count: int) -> str:
+    return f"{route}, {turn_count} turns" if turn_count else "nothing new"
 
 
-def read_call() -> bytes:
+def read_call_from_stdin() -> bytes:
     """Return what the host wrote to standard input; empty on a terminal."""
-    return b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read(LARGEST_CALL)
+    return b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read(MAX_CALL_BYTES)

@@ -9,76 +9,78 @@ from dataclasses import dataclass
 from typing import Any
 
 from lamina.errors import InvalidInput
-from lamina.hosts.jsonc import Node, end_of_blank, parse
+from lamina.hosts.jsonc import JsonNode, parse_jsonc, skip_blank
 
-Ours = Callable[[Any], bool]
+IsOurs = Callable[[Any], bool]
 """Whether an item of a list is one of ours."""
 _BLANK = "\ufeff \t\r\n"
 _LINE_END = re.compile(r"[ \t]*\r?\n")
 
 
-def put(text: str, path: Sequence[str], value: Any) -> str:
+def set_value(text: str, path: Sequence[str], value: Any) -> str:
     """Return the text with a value under a path of keys, creating objects; InvalidInput if the path is blocked."""
     text = text if text.strip(_BLANK) else "{}\n"
-    node, depth = _reached(parse(text), path)
+    node, depth = _resolve_path(parse_jsonc(text), path)
     if depth == len(path):
-        return text if node.value == value else _Page(text).replaced(node, value)
+        return text if node.value == value else _JsonText(text).replace_value(node, value)
     for key in reversed(path[depth + 1 :]):
         value = {key: value}
     if not isinstance(node.value, dict):
         raise InvalidInput(f"{'.'.join(path[:depth]) or 'the file'} is not a JSON object")
-    return _Page(text).added(node, value, f"{json.dumps(path[depth])}: ")
+    return _JsonText(text).append_value(node, value, f"{json.dumps(path[depth])}: ")
 
 
-def value_at(text: str, path: Sequence[str]) -> Any:
+def get_value(text: str, path: Sequence[str]) -> Any:
     """Return the value under a path of keys; None if there is none."""
     if not text.strip(_BLANK):
         return None
-    node, depth = _reached(parse(text), path)
+    node, depth = _resolve_path(parse_jsonc(text), path)
     return node.value if depth == len(path) else None
 
 
-def put_item(text: str, path: Sequence[str], value: Any, ours: Ours) -> str:
+def set_list_item(text: str, path: Sequence[str], value: Any, is_ours: IsOurs) -> str:
     """Return the text with an item in the list under a path; it replaces our earlier item, other items stay."""
-    items_node = _list_at(text, path)
+    items_node = _find_list(text, path)
     if items_node is None:
-        return put(text, path, [value])
-    our_items = [item for item in items_node.items if ours(item.value)]
+        return set_value(text, path, [value])
+    our_items = [item for item in items_node.items if is_ours(item.value)]
     if not our_items:
-        return _Page(text).added(items_node, value)
+        return _JsonText(text).append_value(items_node, value)
     if len(our_items) > 1:
-        return put_item(_Page(text).cut(items_node, items_node.items.index(our_items[-1])), path, value, ours)
-    return text if our_items[0].value == value else _Page(text).replaced(our_items[0], value)
+        return set_list_item(
+            _JsonText(text).remove_at(items_node, items_node.items.index(our_items[-1])), path, value, is_ours
+        )
+    return text if our_items[0].value == value else _JsonText(text).replace_value(our_items[0], value)
 
 
-def take(text: str, path: Sequence[str]) -> str:
+def remove_value(text: str, path: Sequence[str]) -> str:
     """Return the text without the value under a path, and without the objects that are empty then."""
     if not text.strip(_BLANK):
         return text
-    root = parse(text)
-    if _reached(root, path)[1] < len(path):
+    root = parse_jsonc(text)
+    if _resolve_path(root, path)[1] < len(path):
         return text
-    json_text = _Page(text)
+    json_text = _JsonText(text)
     for depth in range(len(path) - 1, -1, -1):
-        parent, _ = _reached(root, path[:depth])
-        if depth == 0 or not json_text.is_alone(parent):
-            return json_text.cut(parent, [member.key for member in parent.members].index(path[depth]))
+        parent, _ = _resolve_path(root, path[:depth])
+        if depth == 0 or not json_text.holds_at_most_one(parent):
+            return json_text.remove_at(parent, [member.key for member in parent.members].index(path[depth]))
     return text
 
 
-def take_items(text: str, path: Sequence[str], ours: Ours) -> str:
+def remove_list_items(text: str, path: Sequence[str], is_ours: IsOurs) -> str:
     """Return the text without our items in the list under a path, and without what is empty then."""
-    items_node = _list_at(text, path)
-    our_indexes = [n for n, item in enumerate(items_node.items) if ours(item.value)] if items_node else []
+    items_node = _find_list(text, path)
+    our_indexes = [n for n, item in enumerate(items_node.items) if is_ours(item.value)] if items_node else []
     if items_node is None or not our_indexes:
         return text
-    json_text = _Page(text)
-    if json_text.is_alone(items_node):
-        return take(text, path)
-    return take_items(json_text.cut(items_node, our_indexes[-1]), path, ours)
+    json_text = _JsonText(text)
+    if json_text.holds_at_most_one(items_node):
+        return remove_value(text, path)
+    return remove_list_items(json_text.remove_at(items_node, our_indexes[-1]), path, is_ours)
 
 
-def _reached(node: Node, path: Sequence[str]) -> tuple[Node, int]:
+def _resolve_path(node: JsonNode, path: Sequence[str]) -> tuple[JsonNode, int]:
     """Return the last existing value on a path, and the number of keys that lead to it."""
     for depth, key in enumerate(path):
         member = node.member(key)
@@ -88,10 +90,10 @@ def _reached(node: Node, path: Sequence[str]) -> tuple[Node, int]:
     return node, len(path)
 
 
-def _list_at(text: str, path: Sequence[str]) -> Node | None:
+def _find_list(text: str, path: Sequence[str]) -> JsonNode | None:
     if not text.strip(_BLANK):
         return None
-    node, depth = _reached(parse(text), path)
+    node, depth = _resolve_path(parse_jsonc(text), path)
     if depth < len(path):
         return None
     if not isinstance(node.value, list):
@@ -100,82 +102,82 @@ def _list_at(text: str, path: Sequence[str]) -> Node | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Page:
+class _JsonText:
     """A JSON text that is changed in one place, in the style of the rest of it."""
 
     text: str
 
-    def replaced(self, node: Node, value: Any) -> str:
-        return self._between(node.start, node.end, self._rendered(value, self._indent(node.start)))
+    def replace_value(self, node: JsonNode, value: Any) -> str:
+        return self._replace_range(node.start, node.end, self._render(value, self._indent_at(node.start)))
 
-    def added(self, holder: Node, value: Any, label: str = "") -> str:
+    def append_value(self, parent: JsonNode, value: Any, label: str = "") -> str:
         """Return the text with one more member or item at the end of an object or list."""
-        inside = self.text[holder.start + 1 : holder.end - 1]
-        if not holder.places:
-            parent_indent = self._indent(holder.start)
-            deeper = parent_indent + self._unit
-            rendered = f"{self._line}{deeper}{label}{self._rendered(value, deeper)}{self._line}{parent_indent}"
-            return self._between(holder.start + 1, holder.end - 1, f"{inside.rstrip()}{rendered}")
-        end = holder.places[-1][1]
-        indent = self._indent(holder.places[0][0])
-        gap = f"{self._line}{indent}" if "\n" in inside else " "
-        rendered = label + (self._rendered(value, indent) if "\n" in inside else json.dumps(value, ensure_ascii=False))
-        rest = self.text[end : holder.end - 1]
+        inside = self.text[parent.start + 1 : parent.end - 1]
+        if not parent.spans:
+            parent_indent = self._indent_at(parent.start)
+            deeper = parent_indent + self._indent_unit
+            rendered = f"{self._newline}{deeper}{label}{self._render(value, deeper)}{self._newline}{parent_indent}"
+            return self._replace_range(parent.start + 1, parent.end - 1, f"{inside.rstrip()}{rendered}")
+        end = parent.spans[-1][1]
+        indent = self._indent_at(parent.spans[0][0])
+        gap = f"{self._newline}{indent}" if "\n" in inside else " "
+        rendered = label + (self._render(value, indent) if "\n" in inside else json.dumps(value, ensure_ascii=False))
+        rest = self.text[end : parent.end - 1]
         comments = rest.rstrip()
-        before, after = ("", ",") if holder.comma else (",", "")
-        return self._between(end, end + len(comments), f"{before}{comments}{gap}{rendered}{after}")
+        before, after = ("", ",") if parent.has_trailing_comma else (",", "")
+        return self._replace_range(end, end + len(comments), f"{before}{comments}{gap}{rendered}{after}")
 
-    def is_alone(self, holder: Node) -> bool:
+    def holds_at_most_one(self, parent: JsonNode) -> bool:
         """Whether an object or list has at most one element and no comments."""
-        if len(holder.places) > 1:
+        if len(parent.spans) > 1:
             return False
-        inside = (holder.start + 1, holder.end - 1)
-        parts = [self.text[inside[0] : start] + self.text[end : inside[1]] for start, end in holder.places]
+        inside = (parent.start + 1, parent.end - 1)
+        parts = [self.text[inside[0] : start] + self.text[end : inside[1]] for start, end in parent.spans]
         return not "".join(parts or [self.text[slice(*inside)]]).strip(" \t\r\n,")
 
-    def cut(self, holder: Node, at: int) -> str:
+    def remove_at(self, parent: JsonNode, index: int) -> str:
         """Return the text without one member or item, its comma and its line; comments next to it stay."""
-        start, end = holder.places[at]
-        if at + 1 < len(holder.places):
-            comma = end_of_blank(self.text, end) + 1
+        start, end = parent.spans[index]
+        if index + 1 < len(parent.spans):
+            comma = skip_blank(self.text, end) + 1
             following = self.text[comma:]
-            return self._between(start, comma + len(following) - len(following.lstrip()), "")
-        if at == 0:
-            has_comma = holder.comma
-            stop = end_of_blank(self.text, end) + 1 if has_comma else end
-            left = self._said(holder.start + 1, start, stop) + self.text[stop : holder.end - 1]
-            return self._between(holder.start + 1, holder.end - 1, left if left.strip() else "")
-        before = holder.places[at - 1][1]
-        comma = end_of_blank(self.text, before)
-        stop = end_of_blank(self.text, end) + 1 if holder.comma else end
-        comments = self._said(before, start, stop)
-        if not holder.comma:
+            return self._replace_range(start, comma + len(following) - len(following.lstrip()), "")
+        if index == 0:
+            has_comma = parent.has_trailing_comma
+            stop = skip_blank(self.text, end) + 1 if has_comma else end
+            left = self._trim_comments(parent.start + 1, start, stop) + self.text[stop : parent.end - 1]
+            return self._replace_range(parent.start + 1, parent.end - 1, left if left.strip() else "")
+        before = parent.spans[index - 1][1]
+        comma = skip_blank(self.text, before)
+        stop = skip_blank(self.text, end) + 1 if parent.has_trailing_comma else end
+        comments = self._trim_comments(before, start, stop)
+        if not parent.has_trailing_comma:
             comments = comments[: comma - before] + comments[comma - before + 1 :]
-        return self._between(before, stop, comments)
+        return self._replace_range(before, stop, comments)
 
-    def _said(self, start: int, end: int, following: int) -> str:
+    def _trim_comments(self, start: int, end: int, next_offset: int) -> str:
         """Return the text of comments without trailing blanks; a line comment keeps its end of line."""
         comments = self.text[start:end].rstrip()
-        open_end = "//" in comments.rpartition("\n")[2] and not _LINE_END.match(self.text, following)
-        return comments + self._line if open_end else comments
+        open_end = "//" in comments.rpartition("\n")[2] and not _LINE_END.match(self.text, next_offset)
+        return comments + self._newline if open_end else comments
 
     @property
-    def _line(self) -> str:
+    def _newline(self) -> str:
         return "\r\n" if "\r\n" in self.text else "\n"
 
     @property
-    def _unit(self) -> str:
+    def _indent_unit(self) -> str:
         match = re.search(r"(?m)^([ \t]+)\S", self.text)
         return "  " if match is None else "\t" if match[1].startswith("\t") else match[1][:8]
 
-    def _indent(self, at: int) -> str:
+    def _indent_at(self, at: int) -> str:
         line = self.text.rfind("\n", 0, at) + 1
         match = re.match(r"[ \t]*", self.text[line:at])
         return match.group() if match else ""
 
-    def _rendered(self, value: Any, indent: str) -> str:
-        rendered = json.dumps(value, indent=self._unit, ensure_ascii=False)
-        return rendered.replace("\n", self._line + indent)
+    def _render(self, value: Any, indent: str) -> str:
+        rendered = json.dumps(value, indent=self._indent_unit, ensure_ascii=False)
+        return rendered.replace("\n", self._newline + indent)
 
-    def _between(self, start: int, end: int, told: str) -> str:
-        return self.text[:start] + told + self.text[end:]
+    def _replace_range(self, start: int, end: int, replacement: str) -> str:
+        return self.text[:start] + replacement + self.text[end:]

@@ -12,14 +12,14 @@ from typing import Any
 from lamina.errors import InvalidInput
 
 
-def put_table(text: str, group: str, name: str, values: Mapping[str, Any]) -> str:
+def set_table(text: str, group: str, name: str, values: Mapping[str, Any]) -> str:
     """Return the text with a table in a group of tables; InvalidInput if that cannot be done safely."""
-    before = _parsed(text)
+    before = _parse_toml(text)
     if before.get(group, {}).get(name) == dict(values):
         return text
     line = "\r\n" if "\r\n" in text else "\n"
-    table = rendered(group, name, values).replace("\n", line)
-    place = _place(text, group, name)
+    table = render_table(group, name, values).replace("\n", line)
+    place = _find_table(text, group, name)
     if place is not None:
         after = text[: place[0]] + table + text[place[1] :]
     else:
@@ -27,23 +27,23 @@ def put_table(text: str, group: str, name: str, values: Mapping[str, Any]) -> st
         after = f"{text}{gap}{table}"
     expected = copy.deepcopy(before)
     expected.setdefault(group, {})[name] = dict(values)
-    return _checked(after, expected)
+    return _verify_change(after, expected)
 
 
-def table_at(text: str, group: str, name: str) -> Any:
+def get_table(text: str, group: str, name: str) -> Any:
     """Return the table of a name in a group; None if there is none."""
-    tables = _parsed(text).get(group)
+    tables = _parse_toml(text).get(group)
     return tables.get(name) if isinstance(tables, dict) else None
 
 
-def take_table(text: str, group: str, name: str) -> str:
+def remove_table(text: str, group: str, name: str) -> str:
     """Return the text without a table, and without its group if that is empty then."""
-    before = _parsed(text)
+    before = _parse_toml(text)
     if name not in before.get(group, {}):
         return text
-    place = _place(text, group, name)
+    place = _find_table(text, group, name)
     if place is None:
-        raise _by_hand()
+        raise _unsafe_edit()
     start, end = place
     head = text[:start]
     # The empty line before the table is removed with it.
@@ -56,38 +56,38 @@ def take_table(text: str, group: str, name: str) -> str:
     del expected[group][name]
     if not expected[group]:
         del expected[group]
-    return _checked(head + text[end:], expected)
+    return _verify_change(head + text[end:], expected)
 
 
-def rendered(group: str, name: str, values: Mapping[str, Any]) -> str:
+def render_table(group: str, name: str, values: Mapping[str, Any]) -> str:
     """Return a table as TOML text."""
-    rows = [f"{key} = {_value(value)}" for key, value in values.items()]
+    rows = [f"{key} = {_render_value(value)}" for key, value in values.items()]
     return "\n".join([f"[{group}.{name}]", *rows, ""])
 
 
-def _value(value: Any) -> str:
+def _render_value(value: Any) -> str:
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{json.dumps(key)} = {_value(item)}" for key, item in value.items()) + " }"
+        return "{ " + ", ".join(f"{json.dumps(key)} = {_render_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
+        return f"[{', '.join(map(_render_value, value))}]"
     if not isinstance(value, str | bool | int | float):
-        raise _by_hand()
+        raise _unsafe_edit()
     return json.dumps(value, ensure_ascii=False)
 
 
-def _place(text: str, group: str, name: str) -> tuple[int, int] | None:
+def _find_table(text: str, group: str, name: str) -> tuple[int, int] | None:
     """Return the start and end of a table with its subtables; None if it is not contiguous."""
-    heads = list(_HEAD.finditer(text))
+    heads = list(_TABLE_HEADER.finditer(text))
     our_header = re.compile(rf"""\[[ \t]*{group}[ \t]*\.[ \t]*(["']?){re.escape(name)}\1[ \t]*[.\]]""")
     places = [n for n, header in enumerate(heads) if our_header.match(header["head"])]
     if not places or places != list(range(places[0], places[-1] + 1)):
         return None
     end = heads[places[-1] + 1].start() if places[-1] + 1 < len(heads) else len(text)
     start = heads[places[0]].start()
-    return start, end - _trailing(text[start:end])
+    return start, end - _trailing_length(text[start:end])
 
 
-def _trailing(table: str) -> int:
+def _trailing_length(table: str) -> int:
     """Return the length of the blanks and comments at the end of a table; they belong to what follows."""
     lines = table.splitlines(keepends=True)
     count = 0
@@ -96,7 +96,7 @@ def _trailing(table: str) -> int:
     return count
 
 
-def _parsed(text: str) -> dict[str, Any]:
+def _parse_toml(text: str) -> dict[str, Any]:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -104,18 +104,18 @@ def _parsed(text: str) -> dict[str, Any]:
     return document
 
 
-def _checked(text: str, wanted: Mapping[str, Any]) -> str:
+def _verify_change(text: str, expected: Mapping[str, Any]) -> str:
     """Return the text if it parses to the expected content; otherwise InvalidInput."""
     try:
-        if tomllib.loads(text) == wanted:
+        if tomllib.loads(text) == expected:
             return text
     except tomllib.TOMLDecodeError:
         pass
-    raise _by_hand()
+    raise _unsafe_edit()
 
 
-def _by_hand() -> InvalidInput:
+def _unsafe_edit() -> InvalidInput:
     return InvalidInput("its layout cannot be changed safely by a program")
 
 
-_HEAD = re.compile(r"(?m)^[ \t]*(?P<head>\[[^\n]*)")
+_TABLE_HEADER = re.compile(r"(?m)^[ \t]*(?P<head>\[[^\n]*)")

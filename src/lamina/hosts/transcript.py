@@ -16,16 +16,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
-LONGEST_LINE = 32 << 20
-_PRINT = 512
+MAX_LINE_BYTES = 32 << 20
+_FINGERPRINT_BYTES = 512
 """Bytes before a position that show whether the file is still the same."""
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TranscriptTurn:
     """One turn, the offset at which it ends, and a digest that stays the same in copies of the transcript."""
 
-    name: bytes
+    digest: bytes
     end: int
     role: str
     content: str
@@ -36,19 +36,19 @@ class Turn:
         """Upper bound of the bytes it needs in a request."""
         return 2 * len(self.content.encode()) + 200
 
-    def told(self, longest: int) -> list[dict[str, str]]:
+    def split_for_capture(self, max_chars: int) -> list[dict[str, str]]:
         """Return the turn as `capture` takes it, split if it is long."""
-        parts = [self.content[at : at + longest] for at in range(0, len(self.content), longest)]
+        parts = [self.content[at : at + max_chars] for at in range(0, len(self.content), max_chars)]
         time_field = {"at": self.at} if self.at else {}
         return [{"role": self.role, "content": part} | time_field for part in parts]
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class TranscriptPosition:
     """How far a transcript was read, and a fingerprint of the bytes before."""
 
     offset: int = 0
-    before: str = ""
+    fingerprint: str = ""
 
 
 class Transcript:
@@ -57,24 +57,28 @@ class Transcript:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def start(self, known: Position) -> int:
+    def resume_offset(self, position: TranscriptPosition) -> int:
         """Return the offset to continue at: the position, or 0 if the file before it has changed."""
         with self._open() as file:
-            return known.offset if known.offset and _print(file, known.offset) == known.before else 0
+            return (
+                position.offset
+                if position.offset and _fingerprint(file, position.offset) == position.fingerprint
+                else 0
+            )
 
-    def position(self, offset: int) -> Position:
+    def position_at(self, offset: int) -> TranscriptPosition:
         """Return the position at an offset, with its fingerprint."""
         with self._open() as file:
-            return Position(offset, _print(file, offset))
+            return TranscriptPosition(offset, _fingerprint(file, offset))
 
-    def turns(self, start: int) -> Iterator[Turn | int]:
+    def read_turns(self, start: int) -> Iterator[TranscriptTurn | int]:
         """Yield the turns after an offset, then the offset up to which lines are complete."""
         end = start
         with self._open() as file:
             file.seek(start)
-            while (line := file.readline(LONGEST_LINE)) and (line.endswith(b"\n") or _skip(file)):
+            while (line := file.readline(MAX_LINE_BYTES)) and (line.endswith(b"\n") or _skip_line(file)):
                 end = file.tell()
-                yield from _turns(line, end)
+                yield from _parse_line(line, end)
         yield end
 
     def size(self) -> int:
@@ -88,37 +92,39 @@ class Transcript:
         return self._path.open("rb")
 
 
-def _skip(file: BinaryIO) -> bool:
+def _skip_line(file: BinaryIO) -> bool:
     """Skip the rest of a line that is too long; False if the line is not complete yet."""
-    while line := file.readline(LONGEST_LINE):
+    while line := file.readline(MAX_LINE_BYTES):
         if line.endswith(b"\n"):
             return True
     return False
 
 
-def _print(file: BinaryIO, offset: int) -> str:
-    file.seek(max(0, offset - _PRINT))
-    before = file.read(min(offset, _PRINT))
-    return hashlib.blake2b(before, digest_size=8).hexdigest() if len(before) == min(offset, _PRINT) else ""
+def _fingerprint(file: BinaryIO, offset: int) -> str:
+    file.seek(max(0, offset - _FINGERPRINT_BYTES))
+    before = file.read(min(offset, _FINGERPRINT_BYTES))
+    return hashlib.blake2b(before, digest_size=8).hexdigest() if len(before) == min(offset, _FINGERPRINT_BYTES) else ""
 
 
-def _turns(line: bytes, end: int) -> Iterator[Turn]:
+def _parse_line(line: bytes, end: int) -> Iterator[TranscriptTurn]:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):
         return  # an incomplete line, or not JSON
-    if not isinstance(entry, dict) or any(entry.get(mark) for mark in _MACHINERY):
+    if not isinstance(entry, dict) or any(entry.get(mark) for mark in _HOST_FLAGS):
         return
-    role, content = _spoken(entry)
-    text = _without_machinery("\n\n".join(_texts(content)))
+    role, content = _extract_message(entry)
+    text = _strip_host_blocks("\n\n".join(_text_blocks(content)))
     if not text.strip() or _INTERRUPTED.fullmatch(text.strip()):
         return
-    at = _moment(entry.get("timestamp"))
+    at = _valid_timestamp(entry.get("timestamp"))
     name = entry.get("uuid") or f"{role} {at} {text}"
-    yield Turn(hashlib.blake2b(str(name).encode(errors="replace"), digest_size=8).digest(), end, role, text, at)
+    yield TranscriptTurn(
+        hashlib.blake2b(str(name).encode(errors="replace"), digest_size=8).digest(), end, role, text, at
+    )
 
 
-def _spoken(entry: dict[str, Any]) -> tuple[str, Any]:
+def _extract_message(entry: dict[str, Any]) -> tuple[str, Any]:
     """Return the role and the content of an entry; an empty role if it is not a message."""
     message, attachment = entry.get("message"), entry.get("attachment")
     if entry.get("type") in _ROLES:
@@ -135,31 +141,31 @@ def _spoken(entry: dict[str, Any]) -> tuple[str, Any]:
     return "", None
 
 
-def _texts(content: Any) -> Iterator[str]:
+def _text_blocks(content: Any) -> Iterator[str]:
     for block in [content] if isinstance(content, str) else content if isinstance(content, list) else ():
         text = block.get("text") if isinstance(block, dict) and block.get("type") == "text" else block
         if isinstance(text, str):
-            yield _holdable(text)
+            yield _replace_invalid_chars(text)
 
 
-def _holdable(text: str) -> str:
+def _replace_invalid_chars(text: str) -> str:
     """Replace characters that cannot be stored in a file."""
-    return _UNHOLDABLE.sub("\N{REPLACEMENT CHARACTER}", text)
+    return _INVALID_CHARS.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def _without_machinery(text: str) -> str:
+def _strip_host_blocks(text: str) -> str:
     """Remove the blocks that the host inserted into a text."""
     kept_parts, at = list[str](), 0
-    for start, end in _blocks(text):
+    for start, end in _find_host_blocks(text):
         kept_parts.append(text[at:start])
         at = end + text.startswith("\n", end)
     return "".join([*kept_parts, text[at:]]).strip("\n") if kept_parts else text
 
 
-def _blocks(text: str) -> Iterator[tuple[int, int]]:
+def _find_host_blocks(text: str) -> Iterator[tuple[int, int]]:
     """Yield the start and end of every host block; an unclosed tag counts only at the start of a line."""
     at, unclosed = 0, set[str]()
-    for tag in _OPENED.finditer(text):
+    for tag in _OPENING_TAG.finditer(text):
         start, name = tag.start(), tag[1]
         if start < at:
             continue
@@ -174,26 +180,26 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
         yield start, at
 
 
-def _moment(given: Any) -> str | None:
+def _valid_timestamp(value: Any) -> str | None:
     """Return a timestamp if it is valid; otherwise None."""
-    if not isinstance(given, str) or not _MOMENT.fullmatch(given):
+    if not isinstance(value, str) or not _TIMESTAMP.fullmatch(value):
         return None
     try:
-        datetime.fromisoformat(given).astimezone(UTC)
+        datetime.fromisoformat(value).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    return given
+    return value
 
 
 _ROLES = ("user", "assistant")
-_MACHINERY = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
-_WRAPPERS = """
+_HOST_FLAGS = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
+_HOST_TAGS = """
     system-reminder command-name command-message command-args command-contents local-command-stdout
     local-command-stderr local-command-caveat bash-input bash-stdout bash-stderr user-prompt-submit-hook
     session-start-hook task-notification ide_opened_file ide_selection ide_diagnostics user-memory-input
 """
-_NAMES = "|".join(map(re.escape, _WRAPPERS.split()))
-_OPENED = re.compile(rf"<({_NAMES})>")
+_HOST_TAG_PATTERN = "|".join(map(re.escape, _HOST_TAGS.split()))
+_OPENING_TAG = re.compile(rf"<({_HOST_TAG_PATTERN})>")
 _INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]\n]{0,40}\]")
-_UNHOLDABLE = re.compile("[\0\ud800-\udfff]")
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)")
+_INVALID_CHARS = re.compile("[\0\ud800-\udfff]")
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)")

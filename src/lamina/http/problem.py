@@ -24,15 +24,15 @@ from lamina.errors import (
     StoreTooNew,
 )
 from lamina.models.errors import ModelError
-from lamina.text.times import format_time
+from lamina.text.timestamps import format_time
 
 logger = logging.getLogger("lamina.http")
 
 MEDIA_TYPE = "application/problem+json"
 BUSY_SECONDS = 1
-_KIND = "urn:lamina:error:"
-_LONGEST = 2000
-_STATUS: tuple[tuple[type[LaminaError], int], ...] = (
+_TYPE_PREFIX = "urn:lamina:error:"
+_MAX_DETAIL = 2000
+_STATUS_BY_ERROR: tuple[tuple[type[LaminaError], int], ...] = (
     (InvalidScope, 403),
     (InvalidInput, 422),
     (Erased, 410),
@@ -43,26 +43,26 @@ _STATUS: tuple[tuple[type[LaminaError], int], ...] = (
 )
 """The first matching class counts."""
 
-Data = str | int | float | bool | None | Sequence[str] | Sequence[Mapping[str, str]]
+ProblemData = str | int | float | bool | None | Sequence[str] | Sequence[Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ProblemDetails:
     """Why a request failed. `name` is the error's class name; `data` is what a program needs to continue."""
 
     status: int
     name: str
     detail: str
-    data: Mapping[str, Data] = field(default_factory=dict)
+    data: Mapping[str, ProblemData] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    def document(self) -> dict[str, Data]:
+    def document(self) -> dict[str, ProblemData]:
         """Return the members of RFC 9457 and the data of the error."""
-        members: dict[str, Data] = {
-            "type": f"{_KIND}{self.name}",
+        members: dict[str, ProblemData] = {
+            "type": f"{_TYPE_PREFIX}{self.name}",
             "title": HTTPStatus(self.status).phrase,
             "status": self.status,
-            "detail": self.detail[:_LONGEST],
+            "detail": self.detail[:_MAX_DETAIL],
         }
         return {**{name: value for name, value in self.data.items() if name not in members}, **members}
 
@@ -75,24 +75,24 @@ class Problem:
         return Response(self.body(), self.status, dict(self.headers), MEDIA_TYPE)
 
 
-FAILED = Problem(500, "Failed", "internal error; acknowledged writes are safe. See the server's log")
+INTERNAL_ERROR = ProblemDetails(500, "Failed", "internal error; acknowledged writes are safe. See the server's log")
 
 
-def problem_of(error: LaminaError) -> Problem:
+def problem_from_error(error: LaminaError) -> ProblemDetails:
     """Return the problem for an error of lamina. Messages about the disk are only logged: they contain paths."""
-    status = next((code for kind, code in _STATUS if isinstance(error, kind)), 500)
+    status = next((code for kind, code in _STATUS_BY_ERROR if isinstance(error, kind)), 500)
     name, detail, headers = type(error).__name__, str(error), dict[str, str]()
     if isinstance(error, StoreBusy):
         headers["Retry-After"] = str(BUSY_SECONDS)
     elif isinstance(error, StoreError) and not isinstance(error, StoreTooNew):
         logger.error("the store failed: %s", error)
         detail = "the store failed; acknowledged writes are safe. Try again, or see the server's log"
-    return Problem(status, name, detail, _data_of(error), headers)
+    return ProblemDetails(status, name, detail, _error_data(error), headers)
 
 
-def _data_of(error: LaminaError) -> dict[str, Data]:
+def _error_data(error: LaminaError) -> dict[str, ProblemData]:
     """Return the attributes of the error as JSON values."""
-    data: dict[str, Data] = {}
+    data: dict[str, ProblemData] = {}
     for name, value in vars(error).items():
         if isinstance(value, datetime):
             data[name] = format_time(value)
@@ -103,25 +103,25 @@ def _data_of(error: LaminaError) -> dict[str, Data]:
     return data
 
 
-def invalid(errors: Sequence[Mapping[str, object]]) -> Problem:
+def validation_problem(errors: Sequence[Mapping[str, object]]) -> ProblemDetails:
     """Return the problem for a request that does not match its schema: where and why, without the values sent."""
-    faults = [{"at": _place(error.get("loc", ())), "message": _said(error)} for error in errors[:20]]
+    faults = [{"at": _format_location(error.get("loc", ())), "message": _error_message(error)} for error in errors[:20]]
     detail = "; ".join(f"{fault['at']}: {fault['message']}" for fault in faults[:5])
-    return Problem(422, "InvalidInput", detail or "the request does not match its schema", {"errors": faults})
+    return ProblemDetails(422, "InvalidInput", detail or "the request does not match its schema", {"errors": faults})
 
 
-def _place(loc: object) -> str:
+def _format_location(loc: object) -> str:
     parts = loc if isinstance(loc, (list, tuple)) else ()
     return ".".join(str(part)[:80] for part in parts)
 
 
-def _said(error: Mapping[str, object]) -> str:
+def _error_message(error: Mapping[str, object]) -> str:
     if error.get("type") == "json_invalid":
         return "not valid JSON"
     return str(error.get("msg", "is not valid")).removeprefix("Value error, ")[:300]
 
 
-def of_http(error: HTTPException) -> Problem:
+def problem_from_http(error: HTTPException) -> ProblemDetails:
     """Return the problem for an error of the framework: unknown path, unknown method, or a body that is not JSON."""
     names = {404: "NoSuchPath", 405: "NoSuchMethod", 400: "BadRequest"}
     details = {
@@ -130,6 +130,6 @@ def of_http(error: HTTPException) -> Problem:
         400: "the body is not valid JSON",
     }
     name = names.get(error.status_code, "HttpError")
-    return Problem(
+    return ProblemDetails(
         error.status_code, name, details.get(error.status_code, str(error.detail)), headers=error.headers or {}
     )

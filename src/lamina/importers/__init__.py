@@ -3,20 +3,28 @@
 Readers never write.
 """
 
-from lamina.importers.item import ImportedConversation, ImportedDocument, ImportedFact, Item, Problem, Skipped, Step
-from lamina.importers.plan import Importer, ImportPlan, detect, import_items, plan_import
+from lamina.importers.import_items import (
+    ImportedConversation,
+    ImportedDocument,
+    ImportedFact,
+    ImportedItem,
+    ImportProblem,
+    ImportStep,
+    SkippedItem,
+)
+from lamina.importers.import_plan import Importer, ImportPlan, detect_importer, import_items, plan_import
 
 __all__ = [
     "ImportPlan",
+    "ImportProblem",
+    "ImportStep",
     "ImportedConversation",
     "ImportedDocument",
     "ImportedFact",
+    "ImportedItem",
     "Importer",
-    "Item",
-    "Problem",
-    "Skipped",
-    "Step",
-    "detect",
+    "SkippedItem",
+    "detect_importer",
     "import_items",
     "plan_import",
 ]

@@ -19,226 +19,243 @@ from lamina.atom.scope import Scope
 from lamina.capture.redact import redact
 from lamina.clock import disk_time_ns
 from lamina.errors import InvalidInput, NotFound, StoreBusy
-from lamina.importers.bring import Desk, Progress, Tally, bring, said_in, secrets_in_words
-from lamina.importers.documents.decode import decode
-from lamina.importers.documents.html import html_words
-from lamina.importers.item import ImportedConversation, ImportedDocument
-from lamina.importers.plan import ImportPlan, plan_import
-from lamina.store.ledger import FileState, Ledger, Problem
-from lamina.sync.sight import changed
+from lamina.importers.documents.html_text import html_to_markdown
+from lamina.importers.documents.text_decoding import decode_text
+from lamina.importers.import_items import ImportedConversation, ImportedDocument
+from lamina.importers.import_plan import ImportPlan, plan_import
+from lamina.importers.import_writer import (
+    ImportTally,
+    ImportTarget,
+    Progress,
+    build_conversation,
+    count_secrets_in_text,
+    run_import,
+)
+from lamina.store.ledger import FileProblem, FileState, Ledger
+from lamina.sync.disk_diff import has_changed
 from lamina.vault import layout
-from lamina.vault.files import Disk, Stamp
+from lamina.vault.disk import Disk, Stamp
 
-KIND = "inbox"
+PROBLEM_KIND = "inbox"
 """Kind of the problems that are reported about files in an inbox."""
-MOMENT = 0.4
+QUIET_SECONDS = 0.4
 """Seconds that a file must be unchanged before it is read."""
-LARGEST_TEXT = 20 << 20
+MAX_TEXT_BYTES = 20 << 20
 """Bytes of the largest text of which a redacted copy is made."""
 
-_TEMPORARY = re.compile(
+_TEMPORARY_NAME = re.compile(
     r"~\$.*|.*~|#.*#|.*\.(?:tmp|temp|part|partial|filepart|crdownload|opdownload|download|swp|swx|lock|lck)"
     r"|thumbs\.db|desktop\.ini|icon\r",
     re.IGNORECASE,
 )
-_UNFIT = re.compile(r"[\[\]:\\/\x00-\x1f\x7f]+")
-_LONGEST_STEM = 180
+_UNSAFE_CHARACTERS = re.compile(r"[\[\]:\\/\x00-\x1f\x7f]+")
+_MAX_STEM_BYTES = 180
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class InboxResult:
     """The files that were imported and archived; `is_unfinished` if some could not be processed yet."""
 
     paths: tuple[str, ...] = ()
-    later: bool = False
+    is_unfinished: bool = False
 
 
 class Inbox:
     """The inboxes of some scopes; safe to use from many processes."""
 
-    def __init__(self, disk: Disk, ledger: Ledger, scopes: Sequence[Scope], desk: Callable[[Scope], Desk]) -> None:
-        self._disk, self._ledger, self._scopes, self._target_for = disk, ledger, tuple(scopes), desk
+    def __init__(
+        self, disk: Disk, ledger: Ledger, scopes: Sequence[Scope], target_for: Callable[[Scope], ImportTarget]
+    ) -> None:
+        self._disk, self._ledger, self._scopes, self._target_for = disk, ledger, tuple(scopes), target_for
         self._last_stamps: dict[str, tuple[Stamp, float]] = {}
 
-    def take(
+    def process(
         self,
         *,
-        again: bool = False,
-        patience: float = 0.0,
-        stop: Callable[[], bool] = lambda: False,
+        retry_failed: bool = False,
+        wait_seconds: float = 0.0,
+        should_stop: Callable[[], bool] = lambda: False,
         progress: Progress | None = None,
-    ) -> Taken:
+    ) -> InboxResult:
         """Import the files in the inboxes. `retry_failed`: also unchanged files that could not be read before.
 
         For up to `wait_seconds`, wait for a file that was saved a moment ago and for another process that has the lock.
         """
-        if not self._due(again):
-            self._forget_gone()
-            return Taken()
-        if patience and self._stirring():
-            time.sleep(min(patience, MOMENT))
+        if not self._due_files(retry_failed):
+            self._clear_removed()
+            return InboxResult()
+        if wait_seconds and self._has_unsettled_files():
+            time.sleep(min(wait_seconds, QUIET_SECONDS))
         try:
-            with self._disk.lock("inbox", patience):
-                return self._take(again, stop, progress)
+            with self._disk.lock("inbox", wait_seconds):
+                return self._process(retry_failed, should_stop, progress)
         except StoreBusy:
-            return Taken(later=True)
+            return InboxResult(is_unfinished=True)
 
-    def _take(self, again: bool, stop: Callable[[], bool], progress: Progress | None) -> Taken:
-        self._forget_gone()
+    def _process(self, retry_failed: bool, should_stop: Callable[[], bool], progress: Progress | None) -> InboxResult:
+        self._clear_removed()
         imported, is_unfinished = list[str](), False
-        for scope, path, stamp in self._due(again):
-            if stop():
-                return Taken(tuple(imported), later=True)
-            if not self._stands_still(path, stamp):
+        for scope, path, stamp in self._due_files(retry_failed):
+            if should_stop():
+                return InboxResult(tuple(imported), is_unfinished=True)
+            if not self._is_settled(path, stamp):
                 is_unfinished = True
-            elif self._take_one(scope, path, stamp, progress):
+            elif self._process_file(scope, path, stamp, progress):
                 imported.append(path)
                 self._last_stamps.pop(path, None)
-        return Taken(tuple(imported), is_unfinished)
+        return InboxResult(tuple(imported), is_unfinished)
 
-    def _due(self, again: bool) -> list[tuple[Scope, str, Stamp]]:
-        return [file for file in self._files() if again or not self._is_known(file[1], file[2])]
+    def _due_files(self, retry_failed: bool) -> list[tuple[Scope, str, Stamp]]:
+        return [file for file in self._files() if retry_failed or not self._is_known(file[1], file[2])]
 
     def _files(self) -> Iterator[tuple[Scope, str, Stamp]]:
         for scope in self._scopes:
-            for path, stamp in self._disk.files_in(layout.inbox_of(scope)):
-                if stamp.size and not _TEMPORARY.fullmatch(path.rpartition("/")[2]):
+            for path, stamp in self._disk.files_in(layout.inbox_folder(scope)):
+                if stamp.size and not _TEMPORARY_NAME.fullmatch(path.rpartition("/")[2]):
                     yield scope, path, stamp
 
     def _is_known(self, path: str, stamp: Stamp) -> bool:
-        line = self._ledger.line(path)
-        return line is not None and not changed(line, stamp)
+        line = self._ledger.entry(path)
+        return line is not None and not has_changed(line, stamp)
 
-    def _stirring(self) -> bool:
-        unsettled = [path for _, path, stamp in self._files() if not self._stands_still(path, stamp)]
+    def _has_unsettled_files(self) -> bool:
+        unsettled = [path for _, path, stamp in self._files() if not self._is_settled(path, stamp)]
         return bool(unsettled)
 
-    def _stands_still(self, path: str, stamp: Stamp) -> bool:
+    def _is_settled(self, path: str, stamp: Stamp) -> bool:
         """Return whether a file was unchanged for a moment: by the disk's clock or, if that is wrong, by checking
         twice.
         """
-        if 0 <= MOMENT * 1e9 <= disk_time_ns() - stamp.ctime_ns:
+        if 0 <= QUIET_SECONDS * 1e9 <= disk_time_ns() - stamp.ctime_ns:
             return True
         before, since = self._last_stamps.get(path, (None, 0.0))
         if before != stamp:
             self._last_stamps[path] = stamp, time.monotonic()
             return False
-        return time.monotonic() - since >= MOMENT
+        return time.monotonic() - since >= QUIET_SECONDS
 
-    def _take_one(self, scope: Scope, path: str, stamp: Stamp, progress: Progress | None) -> bool:
+    def _process_file(self, scope: Scope, path: str, stamp: Stamp, progress: Progress | None) -> bool:
         """Capture the text of one file and archive it; if this is interrupted, the next run recognises the text."""
-        import_target, tally = self._target_for(scope), Tally()
+        import_target, tally = self._target_for(scope), ImportTally()
         try:
             plan = plan_import(self._disk.root / path)
-            report = bring(plan, import_target, progress, tally)
+            report = run_import(plan, import_target, progress, tally)
             if self._disk.stamp(path) != stamp:
                 return False
             if report.problem_count:
-                return self._stays(path, stamp, report.problems[0].reason)
-            secrets = _secrets_in(plan, import_target) if tally.known else tally.secrets_in_words
-            return self._put_away(scope, path, stamp, secrets, import_target)
+                return self._leave_with_problem(path, stamp, report.problems[0].reason)
+            secrets = _count_secrets(plan, import_target) if tally.known_count else tally.secrets_in_text
+            return self._archive_file(scope, path, stamp, secrets, import_target)
         except NotFound:
             return False
         except (InvalidInput, OSError) as error:
-            return self._stays(path, stamp, str(error))
+            return self._leave_with_problem(path, stamp, str(error))
 
-    def _put_away(self, scope: Scope, path: str, stamp: Stamp, secrets: int, desk: Desk) -> bool:
-        text = _text_of(self._disk.root / path, stamp)
-        clean = redact(text, personal=desk.personal) if text is not None else None
-        if clean is None or not (secrets or clean.found):
+    def _archive_file(self, scope: Scope, path: str, stamp: Stamp, secrets: int, import_target: ImportTarget) -> bool:
+        text = _read_text(self._disk.root / path, stamp)
+        clean = redact(text, personal=import_target.personal) if text is not None else None
+        if clean is None or not (secrets or clean.secrets):
             if secrets:
-                return self._stays(path, stamp, _HOLDS_SECRETS)
-            target = next(place for place in self._places(scope, path, desk) if self._moved(path, place))
-        elif _holds_secrets(path, clean.text, desk.personal):
-            return self._stays(path, stamp, _HOLDS_SECRETS)
+                return self._leave_with_problem(path, stamp, _SECRETS_REASON)
+            target = next(
+                place for place in self._archive_paths(scope, path, import_target) if self._try_move(path, place)
+            )
+        elif _still_has_secrets(path, clean.text, import_target.personal):
+            return self._leave_with_problem(path, stamp, _SECRETS_REASON)
         else:
             data = clean.text.encode()
-            target = next(place for place in self._places(scope, path, desk) if self._copied(data, place))
+            target = next(
+                place for place in self._archive_paths(scope, path, import_target) if self._try_copy(data, place)
+            )
             if not self._disk.remove(path, stamp):
                 return False
         self._ledger.forget_file(path)
-        self._ledger.clear(path)
-        self._disk.remove_empty_dirs(path, keep=layout.inbox_of(scope).count("/"))
+        self._ledger.clear_problems(path)
+        self._disk.remove_empty_dirs(path, keep=layout.inbox_folder(scope).count("/"))
         return bool(target)
 
-    def _places(self, scope: Scope, path: str, desk: Desk) -> Iterator[str]:
+    def _archive_paths(self, scope: Scope, path: str, target: ImportTarget) -> Iterator[str]:
         """Yield paths under which the file may be archived, its own name first."""
-        name = PurePosixPath(_UNFIT.sub("-", redact(PurePosixPath(path).name, personal=desk.personal).text).lstrip("."))
-        stem = name.stem.encode()[:_LONGEST_STEM].decode(errors="ignore") or "file"
+        name = PurePosixPath(
+            _UNSAFE_CHARACTERS.sub("-", redact(PurePosixPath(path).name, personal=target.personal).text).lstrip(".")
+        )
+        stem = name.stem.encode()[:_MAX_STEM_BYTES].decode(errors="ignore") or "file"
         suffix = name.suffix if len(name.suffix) < 20 else ""
-        day = desk.now().date()
-        yield layout.original_for(scope, day, stem + suffix)
+        day = target.now().date()
+        yield layout.original_path(scope, day, stem + suffix)
         for n in range(2, 1_000_000):
-            yield layout.original_for(scope, day, f"{stem}-{n}{suffix}")
+            yield layout.original_path(scope, day, f"{stem}-{n}{suffix}")
 
-    def _moved(self, path: str, target: str) -> bool:
+    def _try_move(self, path: str, destination: str) -> bool:
         try:
-            self._disk.put_away(path, target)
+            self._disk.move_durably(path, destination)
         except FileExistsError:
             return False
         return True
 
-    def _copied(self, data: bytes, target: str) -> bool:
+    def _try_copy(self, data: bytes, destination: str) -> bool:
         """Write a copy unless the path is taken; an equal file there was left by a crash and counts as written."""
         try:
-            self._disk.put_copy(target, data)
+            self._disk.create_durably(destination, data)
         except FileExistsError:
             with suppress(InvalidInput, FileNotFoundError):
-                return self._disk.read(target)[0] == data
+                return self._disk.read(destination)[0] == data
             return False
         return True
 
-    def _stays(self, path: str, stamp: Stamp, reason: str) -> bool:
-        self._ledger.saw(path, b"", stamp, disk_time_ns(), None, FileState.BAD)
-        self._ledger.report(Problem(path, KIND, redact(reason).text))
+    def _leave_with_problem(self, path: str, stamp: Stamp, reason: str) -> bool:
+        self._ledger.mark_read(path, b"", stamp, disk_time_ns(), None, FileState.BAD)
+        self._ledger.report_problem(FileProblem(path, PROBLEM_KIND, redact(reason).text))
         return False
 
-    def _forget_gone(self) -> None:
+    def _clear_removed(self) -> None:
         """Clear the problems of files that were removed from the inbox."""
         for problem in self._ledger.problems():
-            is_inbox_problem = problem.kind == KIND and layout.scope_of(problem.path) in self._scopes
+            is_inbox_problem = problem.kind == PROBLEM_KIND and layout.scope_of_path(problem.path) in self._scopes
             if is_inbox_problem and self._disk.stamp(problem.path) is None:
                 self._ledger.forget_file(problem.path)
-                self._ledger.clear(problem.path, [KIND])
+                self._ledger.clear_problems(problem.path, [PROBLEM_KIND])
 
 
-_HOLDS_SECRETS = (
+_SECRETS_REASON = (
     "its text was stored without its secrets, but the file itself contains them, so it was not archived; "
     "move it out of the vault or delete it"
 )
 
 
-def _secrets_in(plan: ImportPlan, desk: Desk) -> int:
+def _count_secrets(plan: ImportPlan, target: ImportTarget) -> int:
     """Return how many secrets the text of a file contains, imported before or not."""
     items = (step for step in plan.importer.steps() if isinstance(step, ImportedConversation | ImportedDocument))
-    return sum(secrets_in_words(item, said_in(item, desk), personal=desk.personal) for item in items)
+    return sum(
+        count_secrets_in_text(item, build_conversation(item, target), personal=target.personal) for item in items
+    )
 
 
-def _text_of(file: Path, stamp: Stamp) -> str | None:
+def _read_text(file: Path, stamp: Stamp) -> str | None:
     """Return the text of a file; None if it is not text or too large."""
-    if stamp.size > LARGEST_TEXT:
+    if stamp.size > MAX_TEXT_BYTES:
         return None
     try:
-        return decode(file.read_bytes())
+        return decode_text(file.read_bytes())
     except ValueError:
         return None
 
 
-def _holds_secrets(path: str, text: str, personal: bool) -> bool:
+def _still_has_secrets(path: str, text: str, personal: bool) -> bool:
     """Return whether a redacted text still shows a secret once its HTML or JSON escapes are decoded."""
     suffix = path.rpartition(".")[2].lower()
     words = text
     if suffix in ("html", "htm", "xhtml"):
-        words = html_words(text)[1]
+        words = html_to_markdown(text)[1]
     elif suffix == "json":
         try:
-            words = "\n\n".join(_strings(json.loads(text)))
+            words = "\n\n".join(_iter_strings(json.loads(text)))
         except (ValueError, RecursionError):
             return True
-    return bool(redact(words, personal=personal).found)
+    return bool(redact(words, personal=personal).secrets)
 
 
-def _strings(value: Any) -> Iterator[str]:
+def _iter_strings(value: Any) -> Iterator[str]:
     stack = [value]
     while stack:
         current = stack.pop()

@@ -14,15 +14,15 @@ LONGEST = 64 << 20
 _GAP = re.compile(r"[\s,]*")
 
 
-def elements(stream: TextIO) -> Iterator[object]:
+def iter_elements(stream: TextIO) -> Iterator[object]:
     """Yield the elements of the array in a stream, or the one value it holds; ValueError where it is not valid JSON."""
     decoder = json.JSONDecoder()
     text, at = stream.read(CHUNK).removeprefix("\ufeff"), 0
-    at = _gap(text, at)
+    at = _skip_gap(text, at)
     array = text.startswith("[", at)
     at += array
     while True:
-        at = _gap(text, at)
+        at = _skip_gap(text, at)
         if at < len(text) and text[at] == "]" and array:
             return
         try:
@@ -40,6 +40,6 @@ def elements(stream: TextIO) -> Iterator[object]:
             return
 
 
-def _gap(text: str, at: int) -> int:
+def _skip_gap(text: str, at: int) -> int:
     match = _GAP.match(text, at)
     return match.end() if match else at

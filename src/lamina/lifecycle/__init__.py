@@ -4,55 +4,55 @@ Importance, retention and heat are computed when they are read and never stored.
 why; other packages carry them out.
 """
 
-from lamina.lifecycle.ageing import age, noted
-from lamina.lifecycle.archival import archival
+from lamina.lifecycle.ageing import decide_ageing, update_signals
+from lamina.lifecycle.ageing_time import AgeingTime
+from lamina.lifecycle.archival import decide_archival
 from lamina.lifecycle.base_level import activation, base_level
-from lamina.lifecycle.decision import Action, Decision, StorageTier
-from lamina.lifecycle.expiry import expiry
-from lamina.lifecycle.guard import held
+from lamina.lifecycle.decision import AgeingAction, AgeingDecision, StorageTier
+from lamina.lifecycle.expiry import decide_expiry
 from lamina.lifecycle.half_life import half_life_days
 from lamina.lifecycle.heat import decay, heat
-from lamina.lifecycle.importance import Factor, effective_importance, explain
+from lamina.lifecycle.importance import ImportanceFactor, effective_importance, importance_factors
 from lamina.lifecycle.lifecycle_state import LifecycleState, lifecycle_state, lifecycle_weight
-from lamina.lifecycle.moment import Moment
-from lamina.lifecycle.promotion import lowered, promotion, raised
-from lamina.lifecycle.retention import Mode, retention
-from lamina.lifecycle.signals import Signals, from_counted
-from lamina.lifecycle.storage_tier import route, tier_value
+from lamina.lifecycle.mass_change_check import reason_to_hold
+from lamina.lifecycle.promotion import decide_manual_demotion, decide_manual_promotion, decide_promotion
+from lamina.lifecycle.retention import RetentionMode, retention
+from lamina.lifecycle.signals import AgeingSignals, from_counters
+from lamina.lifecycle.storage_tier import decide_tier, tier_value
+from lamina.lifecycle.success_rate import success_rate
 from lamina.lifecycle.verification import Verification, verification
-from lamina.lifecycle.worth import worth
 
 __all__ = [
-    "Action",
-    "Decision",
-    "Factor",
+    "AgeingAction",
+    "AgeingDecision",
+    "AgeingSignals",
+    "AgeingTime",
+    "ImportanceFactor",
     "LifecycleState",
-    "Mode",
-    "Moment",
-    "Signals",
+    "RetentionMode",
     "StorageTier",
     "Verification",
     "activation",
-    "age",
-    "archival",
     "base_level",
     "decay",
+    "decide_ageing",
+    "decide_archival",
+    "decide_expiry",
+    "decide_manual_demotion",
+    "decide_manual_promotion",
+    "decide_promotion",
+    "decide_tier",
     "effective_importance",
-    "expiry",
-    "explain",
-    "from_counted",
+    "from_counters",
     "half_life_days",
     "heat",
-    "held",
+    "importance_factors",
     "lifecycle_state",
     "lifecycle_weight",
-    "lowered",
-    "noted",
-    "promotion",
-    "raised",
+    "reason_to_hold",
     "retention",
-    "route",
+    "success_rate",
     "tier_value",
+    "update_signals",
     "verification",
-    "worth",
 ]

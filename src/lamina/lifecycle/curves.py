@@ -13,7 +13,7 @@ HUBER_DELTA = 1.0
 ELASTIC_A = 0.25
 BLEND_RHO = 0.3
 POWER_C = 0.5
-REINFORCE, REINFORCE_MOST = 0.05, 0.3
+USE_BONUS, MAX_USE_BONUS = 0.05, 0.3
 
 
 def l2(t: float) -> float:
@@ -38,7 +38,7 @@ def elastic_rate(a: float = ELASTIC_A) -> float:
     return log((1.0 + a) / (0.5 + a))
 
 
-def elastic_end(strength: float = 1.0, a: float = ELASTIC_A) -> float:
+def elastic_zero(strength: float = 1.0, a: float = ELASTIC_A) -> float:
     """Return the number of half-lives after which nothing of a strength is left."""
     return log1p(strength / a) / elastic_rate(a)
 
@@ -53,6 +53,6 @@ def power(t: float, c: float = POWER_C) -> float:
     return exp(-c * log1p(expm1(LN2 / c) * t))
 
 
-def reinforced(retention: float, uses: int) -> float:
+def add_use_bonus(retention: float, uses: int) -> float:
     """Return the retention raised by uses, by 0.3 at most."""
-    return min(1.0, retention + min(REINFORCE_MOST, REINFORCE * log1p(max(0, uses))))
+    return min(1.0, retention + min(MAX_USE_BONUS, USE_BONUS * log1p(max(0, uses))))

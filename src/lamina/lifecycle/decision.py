@@ -10,7 +10,7 @@ from lamina.atom.kinds import Layer
 from lamina.atom.status import Status
 
 
-class Action(StrEnum):
+class AgeingAction(StrEnum):
     """What can happen to an atom as it ages."""
 
     KEEP = "keep"
@@ -31,24 +31,24 @@ class StorageTier(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class AgeingDecision:
     """One decision and its reason; only the field that it changes is set."""
 
-    action: Action
-    why: str
+    action: AgeingAction
+    reason: str
     status: Status | None = None
     layer: Layer | None = None
     tier: StorageTier | None = None
 
-    def applied(self, atom: Atom) -> Atom:
+    def apply_to(self, atom: Atom) -> Atom:
         """Return the atom after the decision."""
         return atom.with_(status=self.status or atom.status, layer=self.layer or atom.layer)
 
     def __bool__(self) -> bool:
         """Return whether anything changes."""
-        return self.action is not Action.KEEP
+        return self.action is not AgeingAction.KEEP
 
 
-def keep(why: str) -> Decision:
+def keep_unchanged(reason: str) -> AgeingDecision:
     """Return the decision to change nothing."""
-    return Decision(action=Action.KEEP, why=why)
+    return AgeingDecision(action=AgeingAction.KEEP, reason=reason)

@@ -36,11 +36,11 @@ WEIGHTS: tuple[float, ...] = (
 )
 _W = WEIGHTS
 FACTOR = 0.9 ** (-1.0 / _W[20]) - 1.0
-LEAST_STABILITY = 0.001
-EASIEST, HARDEST = 1.0, 10.0
+MIN_STABILITY = 0.001
+MIN_DIFFICULTY, MAX_DIFFICULTY = 1.0, 10.0
 
 
-class Rating(IntEnum):
+class ReviewRating(IntEnum):
     """The result of a review: marked wrong, hard, used, or confirmed by a person."""
 
     AGAIN = 1
@@ -50,7 +50,7 @@ class Rating(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class FsrsState:
     """The stability of a memory in days, and its difficulty from 1 to 10."""
 
     stability: float
@@ -62,54 +62,60 @@ def retrievability(days: float, stability: float) -> float:
     return float((1.0 + FACTOR * days / stability) ** -_W[20])
 
 
-def first(rating: Rating) -> State:
+def first_state(rating: ReviewRating) -> FsrsState:
     """Return the state after the first review."""
-    return State(_W[rating - 1], _difficulty(_first_difficulty(rating)))
+    return FsrsState(_W[rating - 1], _clamp_difficulty(_first_difficulty(rating)))
 
 
-def reviewed(state: State, rating: Rating, days: float) -> State:
+def apply_review(state: FsrsState, rating: ReviewRating, days: float) -> FsrsState:
     """Return the state after a review, a number of days after the previous one."""
-    stability = _same_day(state.stability, rating) if days < 1.0 else _later(state, rating, days)
+    stability = _same_day_stability(state.stability, rating) if days < 1.0 else _later_stability(state, rating, days)
     eased = state.difficulty - _W[6] * (rating - 3) * (10.0 - state.difficulty) / 9.0
-    difficulty = _W[7] * _first_difficulty(Rating.EASY) + (1.0 - _W[7]) * eased
-    return State(max(LEAST_STABILITY, stability), _difficulty(difficulty))
+    difficulty = _W[7] * _first_difficulty(ReviewRating.EASY) + (1.0 - _W[7]) * eased
+    return FsrsState(max(MIN_STABILITY, stability), _clamp_difficulty(difficulty))
 
 
-def replayed(reviews: Iterable[tuple[float, Rating]]) -> tuple[State, float]:
+def replay_reviews(reviews: Iterable[tuple[float, ReviewRating]]) -> tuple[FsrsState, float]:
     """Return the state after all reviews, given with their days in any order, and the day of the last."""
     (last, rating), *later = sorted(reviews)
-    state = first(rating)
+    state = first_state(rating)
     for day, rating in later:
-        state, last = reviewed(state, rating, day - last), day
+        state, last = apply_review(state, rating, day - last), day
     return state, last
 
 
-def _first_difficulty(rating: Rating) -> float:
+def _first_difficulty(rating: ReviewRating) -> float:
     return _W[4] - exp(_W[5] * (rating - 1)) + 1.0
 
 
-def _difficulty(raw: float) -> float:
-    return min(HARDEST, max(EASIEST, raw))
+def _clamp_difficulty(raw: float) -> float:
+    return min(MAX_DIFFICULTY, max(MIN_DIFFICULTY, raw))
 
 
-def _same_day(stability: float, rating: Rating) -> float:
+def _same_day_stability(stability: float, rating: ReviewRating) -> float:
     """Return the stability after a second review on one day; a successful one never lowers it."""
     growth = exp(_W[17] * (rating - 3 + _W[18])) * stability ** -_W[19]
-    return float(stability * (growth if rating is Rating.AGAIN else max(1.0, growth)))
+    return float(stability * (growth if rating is ReviewRating.AGAIN else max(1.0, growth)))
 
 
-def _later(state: State, rating: Rating, days: float) -> float:
+def _later_stability(state: FsrsState, rating: ReviewRating, days: float) -> float:
     remaining = retrievability(days, state.stability)
-    return _lapsed(state, remaining) if rating is Rating.AGAIN else _recalled(state, rating, remaining)
+    return (
+        _stability_after_lapse(state, remaining)
+        if rating is ReviewRating.AGAIN
+        else _stability_after_recall(state, rating, remaining)
+    )
 
 
-def _recalled(state: State, rating: Rating, left: float) -> float:
-    bonus = {Rating.HARD: _W[15], Rating.EASY: _W[16]}.get(rating, 1.0)
-    growth = exp(_W[8]) * (11.0 - state.difficulty) * state.stability ** -_W[9] * (exp(_W[10] * (1.0 - left)) - 1.0)
+def _stability_after_recall(state: FsrsState, rating: ReviewRating, remaining: float) -> float:
+    bonus = {ReviewRating.HARD: _W[15], ReviewRating.EASY: _W[16]}.get(rating, 1.0)
+    growth = (
+        exp(_W[8]) * (11.0 - state.difficulty) * state.stability ** -_W[9] * (exp(_W[10] * (1.0 - remaining)) - 1.0)
+    )
     return float(state.stability * (1.0 + growth * bonus))
 
 
-def _lapsed(state: State, left: float) -> float:
+def _stability_after_lapse(state: FsrsState, remaining: float) -> float:
     relearnt = (state.stability + 1.0) ** _W[13] - 1.0
-    stability = _W[11] * state.difficulty ** -_W[12] * relearnt * exp(_W[14] * (1.0 - left))
+    stability = _W[11] * state.difficulty ** -_W[12] * relearnt * exp(_W[14] * (1.0 - remaining))
     return float(min(stability, state.stability / exp(_W[17] * _W[18])))

@@ -8,53 +8,57 @@ from math import inf
 
 from lamina.atom.atom import Atom
 from lamina.atom.kinds import Durability, Layer
-from lamina.lifecycle.signals import Signals, trust_in
+from lamina.lifecycle.signals import AgeingSignals, effective_trust
 
 STANDARD_DAYS = 30.0
 KAPPA = 2.0
 
-LASTING = frozenset({Layer.SEMANTIC, Layer.PROCEDURAL, Layer.PROFILE, Layer.CODEBASE})
+PERMANENT_LAYERS = frozenset({Layer.SEMANTIC, Layer.PROCEDURAL, Layer.PROFILE, Layer.CODEBASE})
 """Layers in which memories do not fade."""
 
-DURABILITY: Mapping[Durability, float] = {Durability.CORE: inf, Durability.STANDARD: 1.0, Durability.EPHEMERAL: 0.25}
+DURABILITY_FACTOR: Mapping[Durability, float] = {
+    Durability.CORE: inf,
+    Durability.STANDARD: 1.0,
+    Durability.EPHEMERAL: 0.25,
+}
 
 
-class Source(StrEnum):
+class FadingSource(StrEnum):
     """Where a memory came from, if that says more than the trust in its origin."""
 
     HUMAN = "human"
     EXTRACTED = "extracted"
 
 
-SPEED: Mapping[Source, float] = {Source.HUMAN: 1.0, Source.EXTRACTED: 3.0}
+FADING_SPEED: Mapping[FadingSource, float] = {FadingSource.HUMAN: 1.0, FadingSource.EXTRACTED: 3.0}
 """How many times faster a memory from the source fades; other sources are computed from their trust."""
 
 
-def half_life_days(atom: Atom, signals: Signals) -> float:
+def half_life_days(atom: Atom, signals: AgeingSignals) -> float:
     """Return the half-life in days; infinite for memories that do not fade."""
-    if lasts(atom):
+    if is_permanent(atom):
         return inf
-    return STANDARD_DAYS / speed(atom, signals) * DURABILITY[atom.durability]
+    return STANDARD_DAYS / fading_speed(atom, signals) * DURABILITY_FACTOR[atom.durability]
 
 
-def lasts(atom: Atom) -> bool:
+def is_permanent(atom: Atom) -> bool:
     """Return whether it has no half-life: because of its layer, its durability or a pin."""
-    return atom.pinned or atom.layer in LASTING or atom.durability is Durability.CORE
+    return atom.pinned or atom.layer in PERMANENT_LAYERS or atom.durability is Durability.CORE
 
 
-def speed(atom: Atom, signals: Signals) -> float:
+def fading_speed(atom: Atom, signals: AgeingSignals) -> float:
     """Return how many times faster it fades than a person's own statement."""
-    source = source_of(atom, signals)
-    return SPEED[source] if source else trust_speed(trust_in(atom, signals))
+    source = fading_source_of(atom, signals)
+    return FADING_SPEED[source] if source else fading_speed_by_trust(effective_trust(atom, signals))
 
 
-def trust_speed(trust: float) -> float:
+def fading_speed_by_trust(trust: float) -> float:
     """Return how many times faster a statement of this trust fades: once at full trust, three times at none."""
     return 1.0 + KAPPA * (1.0 - min(1.0, max(0.0, trust)))
 
 
-def source_of(atom: Atom, signals: Signals) -> Source | None:
+def fading_source_of(atom: Atom, signals: AgeingSignals) -> FadingSource | None:
     """Return whether it was extracted from text or stated by a person; None if neither."""
     if atom.evidence and not atom.is_segment:
-        return Source.EXTRACTED
-    return Source.HUMAN if trust_in(atom, signals) >= 1.0 else None
+        return FadingSource.EXTRACTED
+    return FadingSource.HUMAN if effective_trust(atom, signals) >= 1.0 else None

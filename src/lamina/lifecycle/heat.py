@@ -8,21 +8,21 @@ from datetime import datetime
 from math import log, log1p
 
 from lamina.atom.atom import Atom
-from lamina.lifecycle.moment import days_since
-from lamina.lifecycle.signals import Signals, changed
+from lamina.lifecycle.ageing_time import days_since
+from lamina.lifecycle.signals import AgeingSignals, changed_at
+from lamina.lifecycle.success_rate import NEUTRAL_RATE, success_rate
 from lamina.lifecycle.verification import Verification, verification
-from lamina.lifecycle.worth import NEUTRAL, worth
 
 TIER_CONFIDENCE: Mapping[str, float] = {"explicit": 1.0, "implied": 0.8, "inferred": 0.6, "speculative": 0.35}
 FULL_USE = 20
 RECENT_DAYS = 90.0
 OLD_DAYS, UNUSED_DAYS, NEVER_USED_DAYS = 180.0, 120.0, 365.0
-MOST_CAUSAL = 0.3
-DISPUTED = 0.2
+MAX_CAUSAL = 0.3
+DISPUTE_PENALTY = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Inputs:
+class HeatInputs:
     """The inputs of heat, decay and tier value, each from 0 to 1; `causal` up to 0.3, `penalty` 0 or 0.2."""
 
     confidence: float
@@ -34,23 +34,23 @@ class Inputs:
     penalty: float
 
 
-def inputs(atom: Atom, signals: Signals, now: datetime) -> Inputs:
+def heat_inputs(atom: Atom, signals: AgeingSignals, now: datetime) -> HeatInputs:
     """Return the inputs from an atom, its signals and the time."""
     is_disputed = verification(atom, signals) is Verification.DISPUTED
-    return Inputs(
+    return HeatInputs(
         confidence=TIER_CONFIDENCE[atom.confidence_tier],
-        access=min(1.0, log1p(signals.many) / log(1 + FULL_USE)),
-        recency=max(0.0, 1.0 - days_since(last_event(atom, signals), now) / RECENT_DAYS),
-        importance=_unit(atom.importance),
-        feedback=feedback(signals),
-        causal=min(MOST_CAUSAL, max(0.0, signals.causal)),
-        penalty=DISPUTED if is_disputed else 0.0,
+        access=min(1.0, log1p(signals.total_uses) / log(1 + FULL_USE)),
+        recency=max(0.0, 1.0 - days_since(last_event_at(atom, signals), now) / RECENT_DAYS),
+        importance=_clamp(atom.importance),
+        feedback=feedback_score(signals),
+        causal=min(MAX_CAUSAL, max(0.0, signals.causal)),
+        penalty=DISPUTE_PENALTY if is_disputed else 0.0,
     )
 
 
-def heat(atom: Atom, signals: Signals, now: datetime) -> float:
+def heat(atom: Atom, signals: AgeingSignals, now: datetime) -> float:
     """Return how much an atom is in use."""
-    values = inputs(atom, signals, now)
+    values = heat_inputs(atom, signals, now)
     score = (
         0.25 * values.confidence
         + 0.30 * values.access
@@ -58,15 +58,15 @@ def heat(atom: Atom, signals: Signals, now: datetime) -> float:
         + 0.15 * values.importance
         + 0.10 * values.feedback
     )
-    return _unit(score + 0.05 * values.causal - values.penalty)
+    return _clamp(score + 0.05 * values.causal - values.penalty)
 
 
-def decay(atom: Atom, signals: Signals, now: datetime) -> float:
+def decay(atom: Atom, signals: AgeingSignals, now: datetime) -> float:
     """Return how far an atom has faded: by age, lack of use, low confidence and low heat."""
-    values = inputs(atom, signals, now)
-    age = days_since(changed(atom, signals), now) / OLD_DAYS
-    idle = (days_since(last_event(atom, signals), now) if signals.many else NEVER_USED_DAYS) / UNUSED_DAYS
-    return _unit(
+    values = heat_inputs(atom, signals, now)
+    age = days_since(changed_at(atom, signals), now) / OLD_DAYS
+    idle = (days_since(last_event_at(atom, signals), now) if signals.total_uses else NEVER_USED_DAYS) / UNUSED_DAYS
+    return _clamp(
         0.30 * min(1.0, age)
         + 0.25 * min(1.0, idle)
         + 0.20 * (1.0 - values.confidence)
@@ -75,17 +75,17 @@ def decay(atom: Atom, signals: Signals, now: datetime) -> float:
     )
 
 
-def feedback(signals: Signals) -> float:
+def feedback_score(signals: AgeingSignals) -> float:
     """Return what feedback on answers says; 0.5 without feedback."""
     quality = signals.quality - 1.0
-    outcomes = worth(signals.successes, signals.failures) - NEUTRAL
-    return _unit((quality + outcomes + 1.0) / 2.0)
+    outcomes = success_rate(signals.successes, signals.failures) - NEUTRAL_RATE
+    return _clamp((quality + outcomes + 1.0) / 2.0)
 
 
-def last_event(atom: Atom, signals: Signals) -> datetime:
+def last_event_at(atom: Atom, signals: AgeingSignals) -> datetime:
     """Return when it was last used; if never, when its text was last written."""
-    return signals.last_use or changed(atom, signals)
+    return signals.last_use or changed_at(atom, signals)
 
 
-def _unit(value: float) -> float:
+def _clamp(value: float) -> float:
     return min(1.0, max(0.0, value))

@@ -14,9 +14,9 @@ from math import fsum, log, log1p
 
 from lamina.atom.atom import Atom
 from lamina.atom.kinds import Layer
+from lamina.lifecycle.ageing_time import days_since
 from lamina.lifecycle.base_level import activation
-from lamina.lifecycle.moment import days_since
-from lamina.lifecycle.signals import Signals, last_touch, trust_in
+from lamina.lifecycle.signals import AgeingSignals, effective_trust, last_touched_at
 
 RECENCY_DAYS = 30.0
 FULL_USE, FULL_CONFIRMATION = 10, 5
@@ -33,7 +33,7 @@ WEIGHTS: Mapping[str, float] = {
     "confirmations": 0.06,
     "activation": 0.10,
 }
-LAYERS: Mapping[Layer, float] = {
+LAYER_SCORES: Mapping[Layer, float] = {
     Layer.WORKING: 0.3,
     Layer.EPISODIC: 0.7,
     Layer.CODEBASE: 0.8,
@@ -44,7 +44,7 @@ LAYERS: Mapping[Layer, float] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Factor:
+class ImportanceFactor:
     """One reason why an atom matters: its value from 0 to 1, and its weight."""
 
     name: str
@@ -57,22 +57,22 @@ class Factor:
         return self.value * self.weight
 
 
-def effective_importance(atom: Atom, signals: Signals, now: datetime) -> float:
+def effective_importance(atom: Atom, signals: AgeingSignals, now: datetime) -> float:
     """Return how much an atom matters at a time, from 0 to 1."""
-    return min(1.0, fsum(factor.contribution for factor in explain(atom, signals, now)))
+    return min(1.0, fsum(factor.contribution for factor in importance_factors(atom, signals, now)))
 
 
-def explain(atom: Atom, signals: Signals, now: datetime) -> tuple[Factor, ...]:
+def importance_factors(atom: Atom, signals: AgeingSignals, now: datetime) -> tuple[ImportanceFactor, ...]:
     """Return the nine factors, whose contributions add up to the effective importance."""
     values = {
         "base": atom.importance,
-        "access": log1p(signals.many) / log1p(FULL_USE),
-        "recency": 2.0 ** (-days_since(last_touch(atom, signals), now) / RECENCY_DAYS),
+        "access": log1p(signals.total_uses) / log1p(FULL_USE),
+        "recency": 2.0 ** (-days_since(last_touched_at(atom, signals), now) / RECENCY_DAYS),
         "emotion": abs(atom.valence),
-        "stability": signals.days / (signals.days + 1),
-        "layer": LAYERS[atom.layer],
-        "trust": trust_in(atom, signals),
+        "stability": signals.total_use_days / (signals.total_use_days + 1),
+        "layer": LAYER_SCORES[atom.layer],
+        "trust": effective_trust(atom, signals),
         "confirmations": log1p(max(0, signals.confirmations)) / log(1 + FULL_CONFIRMATION),
         "activation": activation(atom, signals, now),
     }
-    return tuple(Factor(name, min(1.0, max(0.0, values[name])), weight) for name, weight in WEIGHTS.items())
+    return tuple(ImportanceFactor(name, min(1.0, max(0.0, values[name])), weight) for name, weight in WEIGHTS.items())

@@ -7,15 +7,15 @@ from datetime import datetime
 from enum import StrEnum
 
 from lamina.atom.atom import Atom
-from lamina.atom.kinds import traits
+from lamina.atom.kinds import kind_traits
 from lamina.atom.status import ENDED, Status
-from lamina.lifecycle.half_life import lasts
-from lamina.lifecycle.heat import decay, heat, last_event
-from lamina.lifecycle.signals import Signals
+from lamina.lifecycle.half_life import is_permanent
+from lamina.lifecycle.heat import decay, heat, last_event_at
+from lamina.lifecycle.signals import AgeingSignals
 from lamina.lifecycle.verification import Verification, verification
 
-ARCHIVED_AT, STALE_AT, HOT_AT = 0.85, 0.65, 0.55
-PROTECTED = frozenset({"procedure"})
+ARCHIVED_THRESHOLD, STALE_THRESHOLD, HOT_THRESHOLD = 0.85, 0.65, 0.55
+PROTECTED_KINDS = frozenset({"procedure"})
 """Kinds that are never labelled archived, in addition to those protected from archival itself."""
 
 
@@ -29,7 +29,7 @@ class LifecycleState(StrEnum):
     ARCHIVED = "archived"
 
 
-WEIGHT: Mapping[LifecycleState, float] = {
+STATE_WEIGHTS: Mapping[LifecycleState, float] = {
     LifecycleState.ACTIVE: 1.05,
     LifecycleState.VALIDATED: 1.03,
     LifecycleState.CANDIDATE: 0.99,
@@ -39,35 +39,35 @@ WEIGHT: Mapping[LifecycleState, float] = {
 DISPUTED_WEIGHT = 0.88
 
 
-def lifecycle_state(atom: Atom, signals: Signals, now: datetime) -> LifecycleState:
+def lifecycle_state(atom: Atom, signals: AgeingSignals, now: datetime) -> LifecycleState:
     """Return the label at a time: decided by the status, then the decay, then the heat at the last event."""
     if atom.status is Status.ARCHIVED:
         return LifecycleState.ARCHIVED
     if atom.status in ENDED or verification(atom, signals) is Verification.DISPUTED:
         return LifecycleState.STALE
     decayed = decay(atom, signals, now)
-    if decayed >= ARCHIVED_AT and not _is_protected(atom):
+    if decayed >= ARCHIVED_THRESHOLD and not _is_protected(atom):
         return LifecycleState.ARCHIVED
-    if decayed >= STALE_AT:
+    if decayed >= STALE_THRESHOLD:
         return LifecycleState.STALE
-    return _warm(atom, signals, now)
+    return _state_by_heat(atom, signals, now)
 
 
-def lifecycle_weight(atom: Atom, signals: Signals, now: datetime) -> float:
+def lifecycle_weight(atom: Atom, signals: AgeingSignals, now: datetime) -> float:
     """Return the weight by which recall multiplies the relevance."""
     if verification(atom, signals) is Verification.DISPUTED:
         return DISPUTED_WEIGHT
-    return WEIGHT[lifecycle_state(atom, signals, now)]
+    return STATE_WEIGHTS[lifecycle_state(atom, signals, now)]
 
 
-def _warm(atom: Atom, signals: Signals, now: datetime) -> LifecycleState:
+def _state_by_heat(atom: Atom, signals: AgeingSignals, now: datetime) -> LifecycleState:
     """Return the label by the heat at the last event: between two events heat only falls, so the label stays until it
     is stale."""
-    if heat(atom, signals, min(now, last_event(atom, signals))) < HOT_AT:
+    if heat(atom, signals, min(now, last_event_at(atom, signals))) < HOT_THRESHOLD:
         return LifecycleState.CANDIDATE
     is_verified = verification(atom, signals) in (Verification.USER_CONFIRMED, Verification.SYSTEM_INFERRED)
     return LifecycleState.ACTIVE if is_verified else LifecycleState.VALIDATED
 
 
 def _is_protected(atom: Atom) -> bool:
-    return traits(atom.kind).protected or atom.kind in PROTECTED or lasts(atom)
+    return kind_traits(atom.kind).is_protected or atom.kind in PROTECTED_KINDS or is_permanent(atom)

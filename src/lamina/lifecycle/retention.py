@@ -9,12 +9,12 @@ from typing import assert_never
 
 from lamina.atom.atom import Atom
 from lamina.lifecycle import curves, fsrs
+from lamina.lifecycle.ageing_time import DAY, days_since
 from lamina.lifecycle.half_life import STANDARD_DAYS, half_life_days
-from lamina.lifecycle.moment import DAY, days_since
-from lamina.lifecycle.signals import Signals, last_touch, recorded
+from lamina.lifecycle.signals import AgeingSignals, last_touched_at, recorded_at
 
 
-class Mode(StrEnum):
+class RetentionMode(StrEnum):
     """The forgetting curves."""
 
     L2 = "l2"
@@ -25,55 +25,55 @@ class Mode(StrEnum):
     FSRS = "fsrs"
 
 
-DEFAULT = Mode.HUBER
+DEFAULT_MODE = RetentionMode.HUBER
 
 
-def retention(atom: Atom, signals: Signals, now: datetime, mode: Mode = DEFAULT) -> float:
+def retention(atom: Atom, signals: AgeingSignals, now: datetime, mode: RetentionMode = DEFAULT_MODE) -> float:
     """Return how much of a memory is left, from 0 to 1; 1 if it has no half-life."""
     half_life = half_life_days(atom, signals)
     if half_life == inf:
         return 1.0
-    if mode is Mode.FSRS:
-        return _reviewed(atom, signals, now, half_life)
-    t = days_since(last_touch(atom, signals), now) / half_life
-    return curves.reinforced(_left(mode, t, strength(atom)), signals.many)
+    if mode is RetentionMode.FSRS:
+        return _fsrs_retention(atom, signals, now, half_life)
+    t = days_since(last_touched_at(atom, signals), now) / half_life
+    return curves.add_use_bonus(_apply_curve(mode, t, initial_strength(atom)), signals.total_uses)
 
 
-def strength(atom: Atom) -> float:
+def initial_strength(atom: Atom) -> float:
     """Return the initial strength of a memory: 1 for ordinary importance, from 0.5 to 1.5."""
     return 0.5 + min(1.0, max(0.0, atom.importance))
 
 
-def _left(mode: Mode, t: float, strong: float) -> float:
+def _apply_curve(mode: RetentionMode, t: float, strength: float) -> float:
     match mode:
-        case Mode.L2:
+        case RetentionMode.L2:
             return curves.l2(t)
-        case Mode.HUBER:
+        case RetentionMode.HUBER:
             return curves.huber(t)
-        case Mode.ELASTIC:
-            return curves.elastic(t, strong) / strong
-        case Mode.ELASTIC_BLEND:
+        case RetentionMode.ELASTIC:
+            return curves.elastic(t, strength) / strength
+        case RetentionMode.ELASTIC_BLEND:
             return curves.elastic_blend(t)
-        case Mode.POWER:
+        case RetentionMode.POWER:
             return curves.power(t)
-        case Mode.FSRS:
+        case RetentionMode.FSRS:
             raise AssertionError("fsrs has a state and no curve over half-lives")
         case _:
             assert_never(mode)
 
 
-def _reviewed(atom: Atom, signals: Signals, now: datetime, half_life: float) -> float:
+def _fsrs_retention(atom: Atom, signals: AgeingSignals, now: datetime, half_life: float) -> float:
     """Return the retention by FSRS: recording and every stored use are reviews, so use adds no further bonus.
 
     Days are scaled by the half-life relative to that of a person's own statement.
     """
-    start, scale = recorded(atom), STANDARD_DAYS / half_life
-    reviews = [(0.0, fsrs.Rating.GOOD)]
+    start, scale = recorded_at(atom), STANDARD_DAYS / half_life
+    reviews = [(0.0, fsrs.ReviewRating.GOOD)]
     for times, rating in (
-        (signals.uses, fsrs.Rating.GOOD),
-        ((signals.reviewed_at,), fsrs.Rating.EASY),
-        ((signals.wrong_at,), fsrs.Rating.AGAIN),
+        (signals.uses, fsrs.ReviewRating.GOOD),
+        ((signals.reviewed_at,), fsrs.ReviewRating.EASY),
+        ((signals.wrong_at,), fsrs.ReviewRating.AGAIN),
     ):
         reviews += [(days_since(start, moment) * scale, rating) for moment in times if moment and moment <= now]
-    state, last = fsrs.replayed(reviews)
+    state, last = fsrs.replay_reviews(reviews)
     return fsrs.retrievability(max(0.0, (now - start) / DAY * scale - last), state.stability)

@@ -11,30 +11,30 @@ from lamina.atom.relation import RelationName
 from lamina.atom.trust import Origin
 from lamina.errors import InvalidInput
 
-LONGEST_FACT = 64 * 1024
-LONGEST_QUESTION = 4 * 1024
-LONGEST_CAPTURE = 512 * 1024
-LONGEST_LABEL = 500
-LONGEST_REASON = 2000
-MOST_HITS = 100
-MOST_TURNS = 2000
-MOST_LABELS = 100
-MOST_TOKENS = 32_000
-MOST_ITEMS = 200
+MAX_FACT_BYTES = 64 * 1024
+MAX_QUESTION_BYTES = 4 * 1024
+MAX_CAPTURE_LENGTH = 512 * 1024
+MAX_LABEL_LENGTH = 500
+MAX_REASON_LENGTH = 2000
+MAX_HITS = 100
+MAX_TURNS = 2000
+MAX_LABELS = 100
+MAX_TOKENS = 32_000
+MAX_ITEMS = 200
 
-_SAID_BY = [origin.value for origin in Origin if origin is not Origin.DREAM]
+_STATED_ORIGINS = [origin.value for origin in Origin if origin is not Origin.DREAM]
 
 Id = Annotated[
     str, Field(min_length=4, max_length=64, description="An atom's id from recall or get, or its last eight letters.")
 ]
-Label = Annotated[str, Field(max_length=LONGEST_LABEL)]
+Label = Annotated[str, Field(max_length=MAX_LABEL_LENGTH)]
 Reason = Annotated[
     str,
-    Field(min_length=1, max_length=LONGEST_REASON, description="The reason, in a few words; stored in the history."),
+    Field(min_length=1, max_length=MAX_REASON_LENGTH, description="The reason, in a few words; stored in the history."),
 ]
-Words = Annotated[str, Field(min_length=1, max_length=LONGEST_FACT)]
-Moment = Annotated[str, Field(max_length=40)]
-Key = Annotated[
+StatementText = Annotated[str, Field(min_length=1, max_length=MAX_FACT_BYTES)]
+Timestamp = Annotated[str, Field(max_length=40)]
+IdempotencyKey = Annotated[
     str | None,
     Field(
         max_length=200,
@@ -42,49 +42,53 @@ Key = Annotated[
         "use one if you may have to retry.",
     ),
 ]
-SaidBy = Annotated[
+StatedOrigin = Annotated[
     str | None,
     Field(
         description="Where the text is from, if it is not yours: web for a page, document for a file, tool for "
         "a tool's output. It can only lower the trust you have; text from the web is held for review.",
-        json_schema_extra={"enum": [*_SAID_BY, None]},
+        json_schema_extra={"enum": [*_STATED_ORIGINS, None]},
     ),
 ]
 Private = Annotated[
     bool, Field(description="Write to this agent's scope instead of the organisation's, if the agent has one.")
 ]
 SessionId = Annotated[
-    str | None, Field(max_length=LONGEST_LABEL, description="The conversation or document it belongs to.")
+    str | None, Field(max_length=MAX_LABEL_LENGTH, description="The conversation or document it belongs to.")
 ]
 SourceId = Annotated[
-    str | None, Field(max_length=LONGEST_LABEL, description="The channel it came through, such as telegram or email.")
+    str | None,
+    Field(max_length=MAX_LABEL_LENGTH, description="The channel it came through, such as telegram or email."),
 ]
 ObservedAt = Annotated[
-    Moment | None,
+    Timestamp | None,
     Field(
         description="When it was said or seen: 2026-03-02 or 2026-03-02T09:00Z. Default: now. Dates in the text "
         "such as “next Friday” are relative to it."
     ),
 ]
 AsOf = Annotated[
-    Moment | None, Field(description="What was true at this time: 2026-03-02 or 2026-03-02T09:00Z. Default: now.")
+    Timestamp | None, Field(description="What was true at this time: 2026-03-02 or 2026-03-02T09:00Z. Default: now.")
 ]
 KnownAt = Annotated[
-    Moment | None, Field(description="What had been recorded by this time, without what was learned later: 2026-03-02.")
+    Timestamp | None,
+    Field(description="What had been recorded by this time, without what was learned later: 2026-03-02."),
 ]
 Subject = Annotated[
-    str, Field(max_length=LONGEST_LABEL, description="Who or what it is about, such as Ann or billing.")
+    str, Field(max_length=MAX_LABEL_LENGTH, description="Who or what it is about, such as Ann or billing.")
 ]
 Attribute = Annotated[
     str | None,
     Field(
-        max_length=LONGEST_LABEL,
+        max_length=MAX_LABEL_LENGTH,
         description="Which of the subject's properties it gives, such as employer. With it, a new value replaces "
         "the old one, which becomes history.",
     ),
 ]
-Value = Annotated[str | None, Field(max_length=LONGEST_LABEL, description="The value of that attribute, such as Acme.")]
-Labels = Annotated[list[Label], Field(max_length=MOST_LABELS)]
+Value = Annotated[
+    str | None, Field(max_length=MAX_LABEL_LENGTH, description="The value of that attribute, such as Acme.")
+]
+Labels = Annotated[list[Label], Field(max_length=MAX_LABELS)]
 Kind = Annotated[
     str,
     Field(
@@ -93,49 +97,49 @@ Kind = Annotated[
         "habit, interest, correction, question, reminder, …",
     ),
 ]
-Unit = Annotated[float, Field(ge=0, le=1)]
+UnitInterval = Annotated[float, Field(ge=0, le=1)]
 
 
-class Arguments(BaseModel):
+class ToolArguments(BaseModel):
     """The arguments of one tool; undeclared ones are rejected."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def unfitting(asked: ReviseArguments | ReviewArguments, taken: Collection[str], instead: str) -> None:
+def reject_unused_arguments(arguments: ReviseArguments | ReviewArguments, used: Collection[str], hint: str) -> None:
     """Raise InvalidInput if an argument was given that the action does not use: ignoring it would mislead."""
-    unused = [name for name in type(asked).model_fields if name in asked.model_fields_set and name not in taken]
-    extra = [name for name in unused if getattr(asked, name) is not None]
+    unused = [name for name in type(arguments).model_fields if name in arguments.model_fields_set and name not in used]
+    extra = [name for name in unused if getattr(arguments, name) is not None]
     if extra:
-        raise InvalidInput(f"action {asked.action} does not use {' or '.join(extra)}; {instead}")
+        raise InvalidInput(f"action {arguments.action} does not use {' or '.join(extra)}; {hint}")
 
 
-class TurnArguments(Arguments):
+class TurnArguments(ToolArguments):
     """One turn of a conversation."""
 
-    content: Annotated[str, Field(max_length=LONGEST_CAPTURE, description="The text, verbatim.")]
+    content: Annotated[str, Field(max_length=MAX_CAPTURE_LENGTH, description="The text, verbatim.")]
     speaker: Annotated[Label | None, Field(description="Who said it, by name.")] = None
     role: Annotated[Label | None, Field(description="user or assistant, if there is no name.")] = None
-    at: Annotated[Moment | None, Field(description="When it was said.")] = None
+    at: Annotated[Timestamp | None, Field(description="When it was said.")] = None
 
 
-class CaptureArguments(Arguments):
+class CaptureArguments(ToolArguments):
     """Text to store verbatim: `words` or `turns`, one of them."""
 
     words: Annotated[
         str | None,
-        Field(max_length=LONGEST_CAPTURE, description="Plain text, markdown or a transcript. Give this or turns."),
+        Field(max_length=MAX_CAPTURE_LENGTH, description="Plain text, markdown or a transcript. Give this or turns."),
     ] = None
     turns: Annotated[
         list[TurnArguments] | None,
-        Field(max_length=MOST_TURNS, description="A conversation, turn by turn, oldest first. Give this or words."),
+        Field(max_length=MAX_TURNS, description="A conversation, turn by turn, oldest first. Give this or words."),
     ] = None
     session_id: SessionId = None
     source_id: SourceId = None
     observed_at: ObservedAt = None
-    origin: SaidBy = None
+    origin: StatedOrigin = None
     private: Private = False
-    key: Key = None
+    key: IdempotencyKey = None
     wait: Annotated[
         bool,
         Field(
@@ -145,11 +149,11 @@ class CaptureArguments(Arguments):
     ] = False
 
 
-class RememberArguments(Arguments):
+class RememberArguments(ToolArguments):
     """One explicit statement."""
 
     content: Annotated[
-        Words,
+        StatementText,
         Field(
             description="The statement: one self-contained sentence that names who or what it is about, up to 64 KiB."
         ),
@@ -160,37 +164,37 @@ class RememberArguments(Arguments):
     value: Value = None
     tags: Annotated[Labels, Field(description="Topics, a word or two each.")] = []
     entities: Annotated[Labels, Field(description="Names it mentions.")] = []
-    valid_from: Annotated[Moment | None, Field(description="Since when it is true, if known: 2026-03-02.")] = None
+    valid_from: Annotated[Timestamp | None, Field(description="Since when it is true, if known: 2026-03-02.")] = None
     valid_until: Annotated[
-        Moment | None, Field(description="Until when it is true; 2026-03-02 means through that day.")
+        Timestamp | None, Field(description="Until when it is true; 2026-03-02 means through that day.")
     ] = None
-    expires_at: Annotated[Moment | None, Field(description="When it may be archived: a reminder's day.")] = None
+    expires_at: Annotated[Timestamp | None, Field(description="When it may be archived: a reminder's day.")] = None
     observed_at: ObservedAt = None
-    confidence: Annotated[Unit, Field(description="The confidence: 1 stated, .7 implied, .4 inferred.")] = 1.0
-    importance: Annotated[Unit, Field(description="How much it matters; .5 is ordinary.")] = 0.5
+    confidence: Annotated[UnitInterval, Field(description="The confidence: 1 stated, .7 implied, .4 inferred.")] = 1.0
+    importance: Annotated[UnitInterval, Field(description="How much it matters; .5 is ordinary.")] = 0.5
     pinned: Annotated[bool, Field(description="Never fade, and be part of every context. Use it rarely.")] = False
     session_id: SessionId = None
     source_id: SourceId = None
-    origin: SaidBy = None
+    origin: StatedOrigin = None
     private: Private = False
     reason: Reason = "asked to remember"
-    key: Key = None
+    key: IdempotencyKey = None
 
 
-class RecallArguments(Arguments):
+class RecallArguments(ToolArguments):
     """A question."""
 
     question: Annotated[
         str,
         Field(
             min_length=1,
-            max_length=LONGEST_QUESTION,
+            max_length=MAX_QUESTION_BYTES,
             description="What you want to know, as a question or in key words, up to 4 KiB. Names and dates are used.",
         ),
     ]
-    k: Annotated[int, Field(ge=1, le=MOST_HITS, description="How many hits at most.")] = 10
+    k: Annotated[int, Field(ge=1, le=MAX_HITS, description="How many hits at most.")] = 10
     budget: Annotated[
-        int, Field(ge=100, le=MOST_TOKENS, description="The maximum of tokens in the text of the answer.")
+        int, Field(ge=100, le=MAX_TOKENS, description="The maximum of tokens in the text of the answer.")
     ] = 2000
     mode: Annotated[
         Literal["full_context", "facts_plus_rules", "facts_only"],
@@ -220,12 +224,12 @@ class RecallArguments(Arguments):
     )
 
 
-class FeedbackArguments(Arguments):
+class FeedbackArguments(ToolArguments):
     """How good an answer made from a recall was."""
 
     recall_id: Annotated[str, Field(min_length=1, max_length=64, description="The recall_id from recall.")]
     cited: Annotated[
-        list[Id], Field(max_length=MOST_HITS, description="Ids of the atoms the answer was made from.")
+        list[Id], Field(max_length=MAX_HITS, description="Ids of the atoms the answer was made from.")
     ] = []
     verdict: Annotated[
         Literal["up", "down", "wrong"],
@@ -235,7 +239,7 @@ class FeedbackArguments(Arguments):
     ] = "up"
 
 
-class GetArguments(Arguments):
+class GetArguments(ToolArguments):
     """Which atom."""
 
     id: Id
@@ -245,7 +249,7 @@ class GetArguments(Arguments):
     known_at: KnownAt = None
 
 
-class ReviseArguments(Arguments):
+class ReviseArguments(ToolArguments):
     """What to change in an atom."""
 
     id: Id
@@ -257,16 +261,16 @@ class ReviseArguments(Arguments):
             "resolve: a commitment, goal or reminder is done."
         ),
     ] = "text"
-    content: Annotated[Words | None, Field(description="For text: the new text.")] = None
+    content: Annotated[StatementText | None, Field(description="For text: the new text.")] = None
     subject: Annotated[Subject | None, Field(description="For text: who or what it is about.")] = None
     attribute: Attribute = None
     value: Value = None
     kind: Annotated[Kind | None, Field(description="For text: the new kind.")] = None
     tags: Annotated[Labels | None, Field(description="For text: topics that replace the present ones.")] = None
-    valid_from: Annotated[Moment | None, Field(description="For text: since when it is true.")] = None
-    valid_until: Annotated[Moment | None, Field(description="For text: until when it is true.")] = None
-    confidence: Annotated[Unit | None, Field(description="For text: the confidence.")] = None
-    importance: Annotated[Unit | None, Field(description="For text: how much it matters.")] = None
+    valid_from: Annotated[Timestamp | None, Field(description="For text: since when it is true.")] = None
+    valid_until: Annotated[Timestamp | None, Field(description="For text: until when it is true.")] = None
+    confidence: Annotated[UnitInterval | None, Field(description="For text: the confidence.")] = None
+    importance: Annotated[UnitInterval | None, Field(description="For text: how much it matters.")] = None
     status: Annotated[
         Literal["active", "challenged", "superseded", "invalidated", "archived", "tombstoned"] | None,
         Field(
@@ -278,23 +282,23 @@ class ReviseArguments(Arguments):
     reason: Reason
 
 
-class ForgetArguments(Arguments):
+class ForgetArguments(ToolArguments):
     """Which atom, and why."""
 
     id: Id
     reason: Reason
 
 
-class RelateArguments(Arguments):
+class RelateArguments(ToolArguments):
     """A link between two atoms."""
 
     a: Annotated[Id, Field(description="The id of the atom the link starts from.")]
     relation: Annotated[RelationName, Field(description="What a is to b.")]
     b: Annotated[Id, Field(description="The id of the atom the link leads to.")]
-    confidence: Annotated[Unit, Field(description="The confidence of the link.")] = 1.0
+    confidence: Annotated[UnitInterval, Field(description="The confidence of the link.")] = 1.0
 
 
-class ReviewArguments(Arguments):
+class ReviewArguments(ToolArguments):
     """What to do about pending items."""
 
     action: Annotated[
@@ -306,20 +310,21 @@ class ReviewArguments(Arguments):
     ] = "list"
     id: Annotated[Id | None, Field(description="The statement; of a pair the one to keep, or any of both.")] = None
     other: Annotated[Id | None, Field(description="The other one of a pair.")] = None
-    content: Annotated[Words | None, Field(description="For edit and merge: the text to confirm.")] = None
+    content: Annotated[StatementText | None, Field(description="For edit and merge: the text to confirm.")] = None
     value: Value = None
     source: Annotated[
-        str | None, Field(max_length=LONGEST_LABEL, description="list, confirm or reject everything from this source.")
+        str | None,
+        Field(max_length=MAX_LABEL_LENGTH, description="list, confirm or reject everything from this source."),
     ] = None
     kind: Annotated[
         Literal["deletions", "dream", "statement", "proposal", "pair"] | None,
         Field(description="For list: only pending items of this kind."),
     ] = None
-    limit: Annotated[int, Field(ge=1, le=MOST_ITEMS, description="For list: how many at most.")] = 20
+    limit: Annotated[int, Field(ge=1, le=MAX_ITEMS, description="For list: how many at most.")] = 20
     reason: Annotated[Reason | None, Field(description="The person's reason, in a few words; kept in the history.")] = (
         None
     )
 
 
-class StatusArguments(Arguments):
+class StatusArguments(ToolArguments):
     """No arguments."""

@@ -6,30 +6,30 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from lamina.errors import InvalidInput
-from lamina.mcp.arguments import LONGEST_QUESTION, RecallArguments, ReviewArguments
-from lamina.mcp.listing import RECALL_CONTEXT, REVIEW_INBOX
-from lamina.mcp.read import recall
-from lamina.mcp.review import review
+from lamina.mcp.arguments import MAX_QUESTION_BYTES, RecallArguments, ReviewArguments
+from lamina.mcp.catalogue import RECALL_CONTEXT, REVIEW_INBOX
+from lamina.mcp.read_tools import recall
+from lamina.mcp.review_tool import review
 
 if TYPE_CHECKING:
     from lamina.memory import Memory
 
-Given = Mapping[str, str]
+PromptArguments = Mapping[str, str]
 
-_ITEMS = 20
+_MAX_ITEMS = 20
 
 
-def prompt(memory: Memory, name: str, given: Given) -> str:
+def render_prompt(memory: Memory, name: str, arguments: PromptArguments) -> str:
     """Return the text of a prompt; InvalidInput if there is none with this name."""
-    build = _TEXTS.get(name)
+    build = _PROMPT_BUILDERS.get(name)
     if build is None:
-        raise InvalidInput(f"unknown prompt; there are {', '.join(_TEXTS)}")
-    return build(memory, given)
+        raise InvalidInput(f"unknown prompt; there are {', '.join(_PROMPT_BUILDERS)}")
+    return build(memory, arguments)
 
 
-def _recall_context(memory: Memory, given: Given) -> str:
-    question = given.get("question", "").strip()
-    if not question or len(question.encode(errors="replace")) > LONGEST_QUESTION:
+def _recall_context(memory: Memory, arguments: PromptArguments) -> str:
+    question = arguments.get("question", "").strip()
+    if not question or len(question.encode(errors="replace")) > MAX_QUESTION_BYTES:
         raise InvalidInput("question: say what the context is for, in up to 4 KiB")
     text = recall(memory, RecallArguments(question=question)).text
     return (
@@ -38,8 +38,8 @@ def _recall_context(memory: Memory, given: Given) -> str:
     )
 
 
-def _review_inbox(memory: Memory, given: Given) -> str:
-    text = review(memory, ReviewArguments(limit=_ITEMS)).text
+def _review_inbox(memory: Memory, arguments: PromptArguments) -> str:
+    text = review(memory, ReviewArguments(limit=_MAX_ITEMS)).text
     return (
         f"{text}\n\nReview these with me one by one: say in a sentence what each is and what confirming it would "
         "do, then wait for my decision. Apply it with the review tool only after I decided; if that is refused, "
@@ -47,4 +47,7 @@ def _review_inbox(memory: Memory, given: Given) -> str:
     )
 
 
-_TEXTS: dict[str, Callable[[Memory, Given], str]] = {RECALL_CONTEXT: _recall_context, REVIEW_INBOX: _review_inbox}
+_PROMPT_BUILDERS: dict[str, Callable[[Memory, PromptArguments], str]] = {
+    RECALL_CONTEXT: _recall_context,
+    REVIEW_INBOX: _review_inbox,
+}

@@ -11,82 +11,87 @@ import mcp.types as types
 from pydantic import ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
-from lamina.documents.document import Document
+from lamina.documents.json_document import JsonDocument
 from lamina.errors import InvalidInput
-from lamina.mcp.arguments import Arguments
-from lamina.mcp.told import Told
-from lamina.text.hidden import escaped
+from lamina.mcp.arguments import ToolArguments
+from lamina.mcp.result_text import ToolResult
+from lamina.text.hidden_characters import escape_hidden
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
     from lamina.memory import Memory
 
-A = TypeVar("A", bound=Arguments)
+A = TypeVar("A", bound=ToolArguments)
 Schema = dict[str, Any]
 
-_MOST_FAULTS = 5
-_LONGEST_NAME = 80
+_MAX_FAULTS = 5
+_MAX_NAME_LENGTH = 80
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tool(Generic[A]):
+class ToolDefinition(Generic[A]):
     """One tool. `is_write` returns for given arguments whether they change anything."""
 
     name: str
     title: str
     description: str
-    takes: type[A]
-    answers: type[Document]
-    run: Callable[[Memory, A], Told]
-    writes: Callable[[A], bool]
-    destructive: bool = False
-    idempotent: bool = False
-    read_only: bool = False
+    arguments_type: type[A]
+    result_type: type[JsonDocument]
+    run: Callable[[Memory, A], ToolResult]
+    is_write: Callable[[A], bool]
+    is_destructive: bool = False
+    is_idempotent: bool = False
+    is_read_only: bool = False
 
     @cached_property
     def input_schema(self) -> Schema:
         """The schema of the arguments without references, because some hosts do not follow them."""
-        schema = self.takes.model_json_schema(schema_generator=_Untitled)
+        schema = self.arguments_type.model_json_schema(schema_generator=_UntitledSchema)
         parts = schema.pop("$defs", {})
-        return _inlined(schema, parts)
+        return _inline_references(schema, parts)
 
     @cached_property
-    def listed(self) -> types.Tool:
+    def listing(self) -> types.Tool:
         """The tool as listed by the server."""
         return types.Tool(
             name=self.name,
             title=self.title,
             description=self.description,
             input_schema=self.input_schema,
-            output_schema=self.answers.model_json_schema(schema_generator=_Untitled, mode="serialization"),
+            output_schema=self.result_type.model_json_schema(schema_generator=_UntitledSchema, mode="serialization"),
             annotations=types.ToolAnnotations(
                 title=self.title,
-                read_only_hint=self.read_only,
-                destructive_hint=self.destructive,
-                idempotent_hint=self.idempotent or self.read_only,
+                read_only_hint=self.is_read_only,
+                destructive_hint=self.is_destructive,
+                idempotent_hint=self.is_idempotent or self.is_read_only,
                 open_world_hint=False,
             ),
         )
 
-    def parse(self, given: Mapping[str, Any]) -> A:
+    def parse_arguments(self, raw_arguments: Mapping[str, Any]) -> A:
         """Return the arguments, or raise InvalidInput that says which one is wrong and why, without repeating it.
 
         Null and missing are the same: some hosts send every argument.
         """
         try:
-            return self.takes.model_validate({name: value for name, value in given.items() if value is not None})
+            return self.arguments_type.model_validate(
+                {name: value for name, value in raw_arguments.items() if value is not None}
+            )
         except ValidationError as error:
-            faults = error.errors(include_url=False, include_input=False)[:_MOST_FAULTS]
+            faults = error.errors(include_url=False, include_input=False)[:_MAX_FAULTS]
             messages = [
-                f"{escaped('.'.join(map(str, fault['loc'])))[:_LONGEST_NAME]}: {_said(fault)}" for fault in faults
+                f"{escape_hidden('.'.join(map(str, fault['loc'])))[:_MAX_NAME_LENGTH]}: {_fault_message(fault)}"
+                for fault in faults
             ]
             if any(fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1 for fault in faults):
-                messages.append(f"the arguments of {self.name} are {', '.join(self.takes.model_fields) or 'none'}")
+                messages.append(
+                    f"the arguments of {self.name} are {', '.join(self.arguments_type.model_fields) or 'none'}"
+                )
             raise InvalidInput("; ".join(messages)) from error
 
 
-def _said(fault: ErrorDetails) -> str:
+def _fault_message(fault: ErrorDetails) -> str:
     """Return what is wrong, without internal terms."""
     match fault["type"]:
         case "extra_forbidden":
@@ -97,21 +102,21 @@ def _said(fault: ErrorDetails) -> str:
             return fault["msg"]
 
 
-class _Untitled(GenerateJsonSchema):
+class _UntitledSchema(GenerateJsonSchema):
     """Generates schemas without a title for each field: it would only repeat the field's name."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
 
-def _inlined(schema: Schema, parts: Mapping[str, Schema]) -> Schema:
+def _inline_references(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
     """Return the schema with every reference replaced by its definition."""
 
     def put(value: Any) -> Any:
         match value:
             case {"$ref": str(name)}:
                 rest = {key: put(item) for key, item in value.items() if key != "$ref"}
-                return {**put(parts[name.rpartition("/")[2]]), **rest}
+                return {**put(definitions[name.rpartition("/")[2]]), **rest}
             case dict():
                 return {key: put(item) for key, item in value.items()}
             case list():

@@ -8,50 +8,57 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from lamina.models.chat import MOST_TOKENS, Message, Meter, NoMeter, Reply, Role, T
-from lamina.models.chat_address import cleaned_address
-from lamina.models.chat_schema import told_in_words, wire_schema, without_bounds
-from lamina.models.courier import Courier, NotTaken, brief, guessed_tokens, host_of, usable_key
+from lamina.models.chat import MOST_TOKENS, ChatReply, Message, NoUsageMeter, Role, T, UsageMeter
+from lamina.models.chat_address import clean_address
+from lamina.models.chat_response import ChatResponse, ResponseEnd, request_reply
+from lamina.models.chat_schema import append_schema, build_wire_schema, describe_bounds
 from lamina.models.errors import ModelError
-from lamina.models.patience import Timing
-from lamina.models.spoken import Ending, Spoken, reply
+from lamina.models.retry import CallTiming
+from lamina.models.vendor_client import (
+    RequestRejected,
+    VendorClient,
+    check_key,
+    estimate_tokens,
+    host_of,
+    shorten_response,
+)
 
 ANTHROPIC = "https://api.anthropic.com"
-_SHAPE = re.compile(r"output_config|output_format|json_schema|schema|structured", re.IGNORECASE)
-_ENDINGS = {"max_tokens": Ending.CUT, "refusal": Ending.DECLINED}
+_SCHEMA_PROBLEM = re.compile(r"output_config|output_format|json_schema|schema|structured", re.IGNORECASE)
+_RESPONSE_ENDS = {"max_tokens": ResponseEnd.CUT, "refusal": ResponseEnd.DECLINED}
 
 
-class _Block(BaseModel):
+class _ContentBlock(BaseModel):
     type: str = ""
     text: str = ""
 
 
-class _Tokens(BaseModel):
+class _MessageUsage(BaseModel):
     input_tokens: int = Field(default=0, ge=0)
     output_tokens: int = Field(default=0, ge=0)
     cache_creation_input_tokens: int | None = Field(default=None, ge=0)
     cache_read_input_tokens: int | None = Field(default=None, ge=0)
 
     @property
-    def read(self) -> int:
+    def total_input_tokens(self) -> int:
         """All input tokens, cached ones included."""
         return self.input_tokens + (self.cache_creation_input_tokens or 0) + (self.cache_read_input_tokens or 0)
 
 
-class _Answer(BaseModel):
+class _MessageBody(BaseModel):
     """The part of a message that is read."""
 
-    content: list[_Block]
+    content: list[_ContentBlock]
     stop_reason: str | None = None
-    usage: _Tokens | None = None
+    usage: _MessageUsage | None = None
 
-    def spoken(self, request: Mapping[str, Any]) -> Spoken:
+    def to_response(self, request: Mapping[str, Any]) -> ChatResponse:
         """Return the reply, with an estimate of its tokens if the server reports none."""
         text = "".join(block.text for block in self.content if block.type == "text")
-        prompt_tokens = sum(guessed_tokens(message["content"]) for message in request["messages"])
-        usage = self.usage or _Tokens(input_tokens=prompt_tokens, output_tokens=guessed_tokens(text))
-        ending = _ENDINGS.get(self.stop_reason or "", Ending.WHOLE)
-        return Spoken(text, ending, usage.read, usage.output_tokens, "output_config" not in request)
+        prompt_tokens = sum(estimate_tokens(message["content"]) for message in request["messages"])
+        usage = self.usage or _MessageUsage(input_tokens=prompt_tokens, output_tokens=estimate_tokens(text))
+        ending = _RESPONSE_ENDS.get(self.stop_reason or "", ResponseEnd.WHOLE)
+        return ChatResponse(text, ending, usage.total_input_tokens, usage.output_tokens, "output_config" not in request)
 
 
 class AnthropicChat:
@@ -66,67 +73,72 @@ class AnthropicChat:
         base_url: str = ANTHROPIC,
         api_key: str | None = None,
         *,
-        timing: Timing | None = None,
-        meter: Meter | None = None,
+        timing: CallTiming | None = None,
+        meter: UsageMeter | None = None,
     ) -> None:
-        address = cleaned_address(base_url).removesuffix("/messages").removesuffix("/v1")
+        address = clean_address(base_url).removesuffix("/messages").removesuffix("/v1")
         host = host_of(address)
         self._name, self.address = name, address
-        self._options = {"base_url": address, "api_key": usable_key(api_key), "open_telemetry": False}
-        self._courier = Courier(
-            "anthropic", "anthropic", f"anthropic:{name}@{host}", host, timing or Timing(), meter or NoMeter()
+        self._options = {"base_url": address, "api_key": check_key(api_key), "open_telemetry": False}
+        self._client = VendorClient(
+            "anthropic", "anthropic", f"anthropic:{name}@{host}", host, timing or CallTiming(), meter or NoUsageMeter()
         )
         self._takes_schemas = True
 
     @property
     def model(self) -> str:
         """The name of the model and its host."""
-        return self._courier.model
+        return self._client.model
 
     def close(self) -> None:
         """Close the connections."""
-        self._courier.close()
+        self._client.close()
 
-    def ask(self, messages: Sequence[Message], schema: type[T], *, most_tokens: int = MOST_TOKENS) -> Reply[T]:
+    def ask(self, messages: Sequence[Message], schema: type[T], *, most_tokens: int = MOST_TOKENS) -> ChatReply[T]:
         """Return the model's answer as a value of `schema`, in at most `most_tokens` tokens. Raises ModelError if it
         fails."""
-        return reply(
-            lambda in_words: self._spoken(messages, schema, most_tokens, in_words), schema, self.model, most_tokens
+        return request_reply(
+            lambda in_words: self._request_response(messages, schema, most_tokens, in_words),
+            schema,
+            self.model,
+            most_tokens,
         )
 
-    def _spoken(self, messages: Sequence[Message], schema: type[BaseModel], most_tokens: int, in_words: bool) -> Spoken:
+    def _request_response(
+        self, messages: Sequence[Message], schema: type[BaseModel], most_tokens: int, in_words: bool
+    ) -> ChatResponse:
         in_words = in_words or not self._takes_schemas
         try:
-            return self._answer(_request(self._name, messages, schema, most_tokens, in_words))
-        except NotTaken as error:
-            if in_words or not _SHAPE.search(error.told):
-                raise self._courier.refused(error) from error
+            return self._send(_build_request(self._name, messages, schema, most_tokens, in_words))
+        except RequestRejected as error:
+            if in_words or not _SCHEMA_PROBLEM.search(error.response):
+                raise self._client.rejection_error(error) from error
         self._takes_schemas = False
-        return self._spoken(messages, schema, most_tokens, in_words=True)
+        return self._request_response(messages, schema, most_tokens, in_words=True)
 
-    def _answer(self, request: dict[str, Any]) -> Spoken:
-        body = self._courier.send(
+    def _send(self, request: dict[str, Any]) -> ChatResponse:
+        body = self._client.send(
             {"client": "Anthropic", **self._options}, lambda client: client.messages.with_raw_response.create(**request)
         )
         try:
-            response = _Answer.model_validate_json(body).spoken(request)
+            response = _MessageBody.model_validate_json(body).to_response(request)
         except ValidationError as error:
-            excerpt = brief(body.decode("utf-8", "replace"))
-            raise ModelError(f"{self._courier.host} did not answer with a message: {excerpt}") from error
-        self._courier.spent(response.tokens_in, response.tokens_out)
+            excerpt = shorten_response(body.decode("utf-8", "replace"))
+            raise ModelError(f"{self._client.host} did not answer with a message: {excerpt}") from error
+        self._client.record_usage(response.tokens_in, response.tokens_out)
         return response
 
 
-def _request(
+def _build_request(
     name: str, messages: Sequence[Message], schema: type[BaseModel], most_tokens: int, in_words: bool
 ) -> dict[str, Any]:
-    prompt = told_in_words(messages, schema) if in_words else messages
-    sent = [message.sent() for message in prompt if message.role is not Role.SYSTEM]
+    prompt = append_schema(messages, schema) if in_words else messages
+    sent = [message.to_wire() for message in prompt if message.role is not Role.SYSTEM]
     request: dict[str, Any] = {"model": name, "max_tokens": most_tokens, "messages": sent}
-    rules = "\n\n".join(message.sent()["content"] for message in prompt if message.role is Role.SYSTEM)
+    rules = "\n\n".join(message.to_wire()["content"] for message in prompt if message.role is Role.SYSTEM)
     if rules:
         request["system"] = rules
     if not in_words:
-        shape = without_bounds(wire_schema(schema))
+        shape = describe_bounds(build_wire_schema(schema))
         request["output_config"] = {"format": {"type": "json_schema", "schema": shape}}
     return request

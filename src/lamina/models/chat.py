@@ -30,13 +30,13 @@ class Message:
     role: Role
     content: str
 
-    def sent(self) -> dict[str, str]:
+    def to_wire(self) -> dict[str, str]:
         """Return the message as JSON data; unpaired surrogates are replaced."""
         return {"role": str(self.role), "content": self.content.encode("utf-8", "replace").decode()}
 
 
 @dataclass(frozen=True, slots=True)
-class Reply(Generic[T]):
+class ChatReply(Generic[T]):
     """A model's answer, and the tokens of all calls; `takes_schema`: the server accepted the JSON schema."""
 
     value: T
@@ -54,7 +54,7 @@ class Chat(Protocol):
     def model(self) -> str:
         """The name of the model and where it runs."""
 
-    def ask(self, messages: Sequence[Message], schema: type[T], *, most_tokens: int = MOST_TOKENS) -> Reply[T]:
+    def ask(self, messages: Sequence[Message], schema: type[T], *, most_tokens: int = MOST_TOKENS) -> ChatReply[T]:
         """Return the model's answer as a value of `schema`, in at most `most_tokens` tokens. Raises ModelError if it
         fails."""
 
@@ -62,29 +62,29 @@ class Chat(Protocol):
         """Close the connections."""
 
 
-class Meter(Protocol):
+class UsageMeter(Protocol):
     """Is notified of every call, and may reject it."""
 
     def begin(self, model: str) -> None:
         """Note that a call is about to be made. Raises BudgetSpent if no more calls are allowed."""
 
-    def spent(self, model: str, tokens_in: int, tokens_out: int) -> None:
+    def record_usage(self, model: str, tokens_in: int, tokens_out: int) -> None:
         """Record the tokens of a call that was answered, well or badly."""
 
 
-class NoMeter:
+class NoUsageMeter:
     """Allows every call and counts nothing."""
 
     def begin(self, model: str) -> None: ...
 
-    def spent(self, model: str, tokens_in: int, tokens_out: int) -> None: ...
+    def record_usage(self, model: str, tokens_in: int, tokens_out: int) -> None: ...
 
 
-def system(content: str) -> Message:
+def system_message(content: str) -> Message:
     """Return a message with instructions for the model."""
     return Message(Role.SYSTEM, content)
 
 
-def user(content: str) -> Message:
+def user_message(content: str) -> Message:
     """Return a message with the question for the model."""
     return Message(Role.USER, content)

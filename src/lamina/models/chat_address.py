@@ -10,8 +10,8 @@ from urllib.parse import urlsplit, urlunsplit
 from lamina.errors import InvalidInput
 
 _VERSIONED = re.compile(r"/v\d[^/]*(?:/|$)")
-_ENDINGS = ("/chat/completions", "/completions", "/models")
-_NATIVE = ("/api", "/api/chat", "/api/generate")
+_ENDPOINT_PATHS = ("/chat/completions", "/completions", "/models")
+_OLLAMA_PATHS = ("/api", "/api/chat", "/api/generate")
 """Paths of Ollama's own API, which exists beside the OpenAI-compatible one."""
 
 
@@ -37,7 +37,7 @@ SERVICES: Mapping[str, ChatService] = {
 """By the word before the colon of the setting `chat`."""
 
 
-def cleaned_address(base_url: str) -> str:
+def clean_address(base_url: str) -> str:
     """Return an address without a trailing slash or endpoint path. Raises InvalidInput if it is no address."""
     address = base_url.strip().rstrip("/")
     parts = urlsplit(address)
@@ -45,21 +45,21 @@ def cleaned_address(base_url: str) -> str:
         guess = f"http://{address.rpartition('//')[2] or '127.0.0.1:8080'}"
         example = guess if _VERSIONED.search(urlsplit(guess).path) else f"{guess}/v1"
         raise InvalidInput(f"{base_url!r} is not the address of a chat server; write one such as {example}")
-    for ending in _ENDINGS:
+    for ending in _ENDPOINT_PATHS:
         address = address.removesuffix(ending)
     return address.rstrip("/")
 
 
-def other_address(address: str) -> str | None:
+def add_version(address: str) -> str | None:
     """Return the address with /v1, to try if a server does not know this one; None if it has a version already."""
     parts = urlsplit(address)
     if _VERSIONED.search(parts.path):
         return None
-    path = "" if parts.path in _NATIVE else parts.path
+    path = "" if parts.path in _OLLAMA_PATHS else parts.path
     return urlunsplit((parts.scheme, parts.netloc, f"{path}/v1", parts.query, ""))
 
 
-def shown_address(address: str) -> str:
+def redact_address(address: str) -> str:
     """Return an address that is safe to show: without user, password and query."""
     parts = urlsplit(address)
     port = f":{parts.port}" if parts.port else ""

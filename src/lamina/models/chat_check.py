@@ -13,18 +13,18 @@ from pydantic import BaseModel, Field
 
 from lamina.errors import InvalidInput
 from lamina.models.anthropic_chat import AnthropicChat
-from lamina.models.chat import Chat, system, user
-from lamina.models.chat_address import other_address, shown_address
-from lamina.models.endpoint import NoRedirect
+from lamina.models.chat import Chat, system_message, user_message
+from lamina.models.chat_address import add_version, redact_address
 from lamina.models.errors import ModelError, ModelMissing, ModelUnreachable
+from lamina.models.json_endpoint import NoRedirect
 from lamina.models.openai_chat import OpenAIChat
 
-SECONDS = 3.0
+PROBE_TIMEOUT = 3.0
 """How long a server may take to answer the probe."""
 MOST_TOKENS = 400
 """Enough for a model that reasons before it answers."""
 _WRONG_KEY = (401, 403)
-_ASKED = [system("Answer with the city that the sentence names."), user("I moved to Lisbon.")]
+_CHECK_MESSAGES = [system_message("Answer with the city that the sentence names."), user_message("I moved to Lisbon.")]
 
 
 class _City(BaseModel):
@@ -46,7 +46,7 @@ class ChatCheck:
     advice: str = ""
 
     @property
-    def works(self) -> bool:
+    def is_working(self) -> bool:
         """Whether the call succeeded."""
         return not self.error
 
@@ -55,7 +55,7 @@ def check_chat(chat: Chat, clock: Callable[[], float] = time.monotonic) -> ChatC
     """Make one small call and return its result."""
     began, address = clock(), _address(chat)
     try:
-        reply = chat.ask(_ASKED, _City, most_tokens=MOST_TOKENS)
+        reply = chat.ask(_CHECK_MESSAGES, _City, most_tokens=MOST_TOKENS)
     except ModelError as error:
         return ChatCheck(chat.model, address, clock() - began, error=str(error), advice=advice_for(error))
     is_right = "lisbon" in reply.value.city.lower()
@@ -79,7 +79,7 @@ def check_chat(chat: Chat, clock: Callable[[], float] = time.monotonic) -> ChatC
 
 
 def _address(chat: Chat) -> str:
-    return shown_address(chat.address) if isinstance(chat, OpenAIChat | AnthropicChat) else ""
+    return redact_address(chat.address) if isinstance(chat, OpenAIChat | AnthropicChat) else ""
 
 
 def advice_for(error: Exception) -> str:
@@ -103,14 +103,14 @@ def advice_for(error: Exception) -> str:
     return "Choose an instruction-tuned model that can answer in JSON."
 
 
-def why_unreachable(address: str, api_key: str | None, model: str, *, timeout: float = SECONDS) -> str | None:
+def find_server_problem(address: str, api_key: str | None, model: str, *, timeout: float = PROBE_TIMEOUT) -> str | None:
     """Return why a server with OpenAI's API cannot serve a model; None if nothing is wrong.
 
     Only its list of models is requested, so no tokens are used. A server without such a list counts as working.
     """
-    models = _models(address, api_key, timeout)
-    if isinstance(models, int) and models not in _WRONG_KEY and (versioned := other_address(address)) is not None:
-        models = _models(versioned, api_key, timeout)
+    models = _list_models(address, api_key, timeout)
+    if isinstance(models, int) and models not in _WRONG_KEY and (versioned := add_version(address)) is not None:
+        models = _list_models(versioned, api_key, timeout)
     match models:
         case str():
             return f"does not answer: {models}"
@@ -123,7 +123,7 @@ def why_unreachable(address: str, api_key: str | None, model: str, *, timeout: f
     return f"has no model {model!r}; it has {', '.join(models[:8])}"
 
 
-def _models(address: str, api_key: str | None, timeout: float) -> list[str] | int | str:
+def _list_models(address: str, api_key: str | None, timeout: float) -> list[str] | int | str:
     """Return the names of a server's models, or the status it answers instead, or why it does not answer.
 
     The list is empty if names do not matter: llama.cpp serves its one model under any name.

@@ -6,27 +6,27 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
-from lamina.models.chat import MOST_TOKENS, Chat, Message, system, user
-from lamina.models.fence import DATA_ONLY, fenced, harmless
+from lamina.models.chat import MOST_TOKENS, Chat, Message, system_message, user_message
+from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise
 
-SHOWN, PICKED = 12, 6
-_LONGEST = 600
+MAX_PASSAGES, MAX_PICKS = 12, 6
+_MAX_LENGTH = 600
 _TASK = f"""\
-You judge which notes answer a question. Pick up to {PICKED} notes that help to answer it, the best first. For each
+You judge which notes answer a question. Pick up to {MAX_PICKS} notes that help to answer it, the best first. For each
 give its number and how well it answers from 0 (not at all) to 100 (fully). Pick none where none helps. {DATA_ONLY}"""
 
 
 class Pick(BaseModel):
     """A passage by its number, and how well it answers."""
 
-    note: int = Field(ge=1, le=SHOWN)
+    note: int = Field(ge=1, le=MAX_PASSAGES)
     fits: int = Field(ge=0, le=100)
 
 
 class Picks(BaseModel):
     """The passages that answer, best first."""
 
-    picks: list[Pick] = Field(max_length=PICKED)
+    picks: list[Pick] = Field(max_length=MAX_PICKS)
 
 
 class ChatReranker:
@@ -39,12 +39,12 @@ class ChatReranker:
         """Return how well each passage answers, from 0 to 1."""
         return [
             score
-            for start in range(0, len(passages), SHOWN)
-            for score in self._batch(question, passages[start : start + SHOWN])
+            for start in range(0, len(passages), MAX_PASSAGES)
+            for score in self._batch(question, passages[start : start + MAX_PASSAGES])
         ]
 
     def _batch(self, question: str, passages: Sequence[str]) -> list[float]:
-        picks = self._chat.ask(_messages(question, passages), Picks, most_tokens=MOST_TOKENS).value.picks
+        picks = self._chat.ask(_build_messages(question, passages), Picks, most_tokens=MOST_TOKENS).value.picks
         scores = [0.0] * len(passages)
         for pick in picks:
             if pick.note <= len(passages):
@@ -52,6 +52,6 @@ class ChatReranker:
         return scores
 
 
-def _messages(question: str, passages: Sequence[str]) -> list[Message]:
-    notes = [f"[{n}] {harmless(text, _LONGEST)}" for n, text in enumerate(passages, 1)]
-    return [system(_TASK), user(fenced([f"question: {harmless(question, _LONGEST)}", *notes]))]
+def _build_messages(question: str, passages: Sequence[str]) -> list[Message]:
+    notes = [f"[{n}] {sanitise(text, _MAX_LENGTH)}" for n, text in enumerate(passages, 1)]
+    return [system_message(_TASK), user_message(fence_data([f"question: {sanitise(question, _MAX_LENGTH)}", *notes]))]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from lamina.text.sentences import sentences
+from lamina.text.sentences import find_sentences
 
 Span = tuple[int, int]
 
-MOST = 64
+MAX_CHUNK_PIECES = 64
 """The most word pieces of a chunk."""
 
 
-def chunks(text: str, pieces: Sequence[Span], most: int = MOST) -> list[Span]:
+def split_into_chunks(text: str, pieces: Sequence[Span], limit: int = MAX_CHUNK_PIECES) -> list[Span]:
     """Return the (first, after last) word piece of each chunk: as many sentences as fit; a sentence that is too long is
     cut.
 
@@ -21,19 +21,19 @@ def chunks(text: str, pieces: Sequence[Span], most: int = MOST) -> list[Span]:
     """
     parts: list[Span] = []
     start = end = 0
-    for bound in _bounds(text, pieces):
-        if bound - start > most and end > start:
+    for bound in _sentence_bounds(text, pieces):
+        if bound - start > limit and end > start:
             parts.append((start, end))
             start = end
-        while bound - start > most:
-            parts.append((start, start + most))
-            start += most
+        while bound - start > limit:
+            parts.append((start, start + limit))
+            start += limit
         end = bound
     return [*parts, (start, end)] if end > start else parts
 
 
-def _bounds(text: str, pieces: Sequence[Span]) -> list[int]:
+def _sentence_bounds(text: str, pieces: Sequence[Span]) -> list[int]:
     """Return how many pieces there are up to the end of each sentence."""
     starts = [start for start, _ in pieces]
-    ends = [bisect_left(starts, end) for _, end in sentences(text)]
+    ends = [bisect_left(starts, end) for _, end in find_sentences(text)]
     return [*ends[:-1], len(pieces)]

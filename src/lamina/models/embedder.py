@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.vectors.levels import Floats, Rows
+from lamina.vectors.levels import Floats, LevelRows
 
 
 class TokenStates(StrEnum):
@@ -19,7 +19,7 @@ class TokenStates(StrEnum):
     NONE = "none"
     """No token states: one vector for each chunk is all there is."""
     SIGNS = "signs"
-    """The sign of every dimension of every token's contextual state, one bit each (`vectors/packed.py`)."""
+    """The sign of every dimension of every token's contextual state, one bit each (`vectors/packed_states.py`)."""
     NIBBLES = "nibbles"
     """One of sixteen levels for every dimension of every token's contextual state, half a byte each."""
     PIECES = "pieces"
@@ -33,7 +33,7 @@ CONTEXTUAL = frozenset({TokenStates.SIGNS, TokenStates.NIBBLES})
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class EmbeddingModel:
     """The model that a vector came from, and how it packs token states. Vectors of different ids are never compared."""
 
     id: str
@@ -42,7 +42,7 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextToEncode:
     """A text to be encoded; `chunks` is how many of its chunks count at most; `is_quoted`: its words are part of a
     captured passage that is encoded itself."""
 
@@ -52,7 +52,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class EncodedText:
     """An encoded passage: a unit vector for each chunk (at least one), and the packed states of its tokens."""
 
     vectors: Floats
@@ -60,7 +60,7 @@ class Encoded:
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
+class EncodedQuestion:
     """An encoded question: one unit vector, and for each token its unit state and its position in the text.
 
     Special tokens and punctuation are left out; an embedder without token states returns no tokens. If states are ids,
@@ -70,18 +70,18 @@ class Probe:
     vector: Floats
     tokens: Floats
     spans: tuple[tuple[int, int], ...]
-    rows: Callable[[NDArray[np.int64]], Rows] | None = None
+    rows: Callable[[NDArray[np.int64]], LevelRows] | None = None
 
 
 class Embedder(Protocol):
     """Turns text into numbers; the same text always gives the same numbers, whatever is encoded with it."""
 
     @property
-    def model(self) -> Model:
+    def model(self) -> EmbeddingModel:
         """The model."""
 
-    def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
+    def encode_passages(self, texts: Sequence[TextToEncode]) -> list[EncodedText]:
         """Encode passages, in the order given."""
 
-    def question(self, text: str) -> Probe:
+    def encode_question(self, text: str) -> EncodedQuestion:
         """Encode a question."""

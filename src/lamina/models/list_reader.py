@@ -18,25 +18,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.models.minilm_network import open_session
-from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, Trunk
+from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, StateTrunk
 from lamina.vectors.levels import Floats
 
-LONGEST = 64
+MAX_PIECES = 64
 """Word pieces of a text that are read."""
 CACHED_TEXTS = 1024
 """Texts whose states are cached, in 16 bits: about 40 MB of ordinary turns, at most 100."""
-MOST = 20
+MAX_CANDIDATES = 20
 """Candidates of one run."""
 TASKS = ("question", "statement", "request")
 """What the first text is. Statements, whose candidates are earlier statements, are only used in training: the pair
 model, which reads two texts alone, is better at deciding what replaces what."""
-ANSWERS = ("none", "answers", "outdated")
+ANSWER_CLASSES = ("none", "answers", "outdated")
 """What a candidate is to a question: no answer, an answer, or an earlier value of what a newer candidate answers."""
-RELATIONS = ("replaces", "ends", "repeats", "keeps")
+RELATION_CLASSES = ("replaces", "ends", "repeats", "keeps")
 """What a new statement does to an earlier one."""
-FORGETS = ("not meant", "meant")
+FORGET_CLASSES = ("not meant", "meant")
 """Whether a request to forget means a statement."""
-CLASSES = len(ANSWERS) + len(RELATIONS) + len(FORGETS)
+CLASS_COUNT = len(ANSWER_CLASSES) + len(RELATION_CLASSES) + len(FORGET_CLASSES)
 
 
 class AnswerReading(NamedTuple):
@@ -49,9 +49,9 @@ class AnswerReading(NamedTuple):
 class ListReader:
     """Reads lists of texts, one list a run. Loaded at first use; threads may share it."""
 
-    def __init__(self, trunk: Trunk, weights: str) -> None:
+    def __init__(self, trunk: StateTrunk, weights: str) -> None:
         self._trunk, self._weights, self._lock = trunk, weights, Lock()
-        self._texts: OrderedDict[str, Pieces] = OrderedDict()
+        self._texts: OrderedDict[str, EncodedPieces] = OrderedDict()
 
     @classmethod
     def on_transformer(cls, trunk: MiniLmTrunk) -> ListReader:
@@ -65,32 +65,35 @@ class ListReader:
 
     def answers(self, question: str, candidates: Sequence[str]) -> list[AnswerReading]:
         """Return for each candidate, oldest first, whether it answers a question or states an earlier value."""
-        rows = _softmax(self._read("question", question, candidates)[:, : len(ANSWERS)])
+        rows = _softmax(self._read("question", question, candidates)[:, : len(ANSWER_CLASSES)])
         return [AnswerReading(row[1], row[2]) for row in rows.tolist()]
 
     def forgets(self, request: str, statements: Sequence[str]) -> list[float]:
         """Return the probability that a request to forget means each statement, oldest first."""
-        rows = _softmax(self._read("request", request, statements)[:, -len(FORGETS) :])
+        rows = _softmax(self._read("request", request, statements)[:, -len(FORGET_CLASSES) :])
         return [float(row[1]) for row in rows.tolist()]
 
     def _read(self, task: str, first: str, candidates: Sequence[str]) -> Floats:
         """Return the outputs of each candidate; more than MOST of them are read in several runs."""
         if not candidates:
-            return np.zeros((0, CLASSES), np.float32)
+            return np.zeros((0, CLASS_COUNT), np.float32)
         with self._lock:
             session = self._session
         first_pieces, candidate_pieces = self._pieces(first), [self._pieces(candidate) for candidate in candidates]
-        lists = (candidate_pieces[start : start + MOST] for start in range(0, len(candidate_pieces), MOST))
-        rows = [session.run(None, list_inputs(task, first_pieces, part))[0] for part in lists]
+        lists = (
+            candidate_pieces[start : start + MAX_CANDIDATES]
+            for start in range(0, len(candidate_pieces), MAX_CANDIDATES)
+        )
+        rows = [session.run(None, build_inputs(task, first_pieces, part))[0] for part in lists]
         return np.concatenate(rows).astype(np.float64)
 
-    def _pieces(self, text: str) -> Pieces:
+    def _pieces(self, text: str) -> EncodedPieces:
         with self._lock:
             cached = self._texts.get(text)
             if cached is not None:
                 self._texts.move_to_end(text)
                 return cached
-        encoded = pieces_of(text, self._trunk)
+        encoded = encode_pieces(text, self._trunk)
         with self._lock:
             self._texts[text] = encoded
             while len(self._texts) > CACHED_TEXTS:
@@ -102,7 +105,7 @@ class ListReader:
         return open_session((files("lamina.models") / "weights" / self._weights).read_bytes())
 
 
-class Pieces(NamedTuple):
+class EncodedPieces(NamedTuple):
     """A text's word pieces, with one in front and one behind: ids, which of them are words, the states that the network
     reads, and the unit vectors by which texts are matched."""
 
@@ -112,21 +115,21 @@ class Pieces(NamedTuple):
     meanings: NDArray[np.float16]
 
 
-def pieces_of(text: str, trunk: Trunk) -> Pieces:
+def encode_pieces(text: str, trunk: StateTrunk) -> EncodedPieces:
     """Return as much of a text as is read, with its states."""
-    tokens = trunk.tokens(text).first(LONGEST)
+    tokens = trunk.tokens(text).first(MAX_PIECES)
     states, meanings = trunk.states(tokens.ids), trunk.meanings(tokens.ids)
     meanings = meanings / np.maximum(1e-9, np.linalg.norm(meanings, axis=1, keepdims=True))
     ids, is_word = np.concatenate(([0], tokens.ids, [0])), np.zeros(len(tokens.ids) + 2, np.bool_)
     is_word[1:-1] = trunk.is_word(tokens)
-    return Pieces(ids, is_word, states.astype(np.float16), meanings.astype(np.float16))
+    return EncodedPieces(ids, is_word, states.astype(np.float16), meanings.astype(np.float16))
 
 
-MATCHES = 6
+MATCH_COUNT = 6
 """How many values `compute_matches` returns for each candidate."""
 
 
-def matches(first: Pieces, candidates: Sequence[Pieces]) -> Floats:
+def compute_matches(first: EncodedPieces, candidates: Sequence[EncodedPieces]) -> Floats:
     """Return how well each candidate matches the first text: by its mean vector, by the best match of each word piece
     and by equal word pieces, weighted by their rarity among the candidates; and how far each value is from the best."""
     words = [set(candidate.ids[candidate.is_word].tolist()) for candidate in candidates]
@@ -144,7 +147,7 @@ def matches(first: Pieces, candidates: Sequence[Pieces]) -> Floats:
         vectors = candidate.meanings.astype(np.float32)
         best, is_held = (first_vectors @ vectors.T).max(axis=1), np.isin(first.ids, candidate.ids)
         rows.append((float(whole @ _unit(vectors.mean(0))), float(rarity @ best), float(rarity @ is_held)))
-    values = np.array(rows, np.float32).reshape(-1, MATCHES // 2)
+    values = np.array(rows, np.float32).reshape(-1, MATCH_COUNT // 2)
     return np.concatenate((values, values - values.max(axis=0, initial=-1.0)), axis=1)
 
 
@@ -152,7 +155,7 @@ def _unit(vector: Floats) -> Floats:
     return np.asarray(vector / max(1e-9, float(np.linalg.norm(vector))), np.float32)
 
 
-def list_inputs(task: str, first: Pieces, candidates: Sequence[Pieces]) -> dict[str, NDArray[Any]]:
+def build_inputs(task: str, first: EncodedPieces, candidates: Sequence[EncodedPieces]) -> dict[str, NDArray[Any]]:
     """Return the network's inputs: all states in a row, the kind of each, the candidate it belongs to, the age of each
     candidate, the newest being 0, and how well it matches."""
     states = np.concatenate([first.states, *(candidate.states for candidate in candidates)]).astype(np.float32)
@@ -163,13 +166,13 @@ def list_inputs(task: str, first: Pieces, candidates: Sequence[Pieces]) -> dict[
     for row, candidate in enumerate(candidates):
         inside[row, start : start + len(candidate.ids)] = 1.0
         start += len(candidate.ids)
-    ages = np.minimum(np.arange(len(candidates))[::-1], MOST - 1)
+    ages = np.minimum(np.arange(len(candidates))[::-1], MAX_CANDIDATES - 1)
     return {
         "states": states,
         "kinds": np.concatenate(kinds).astype(np.int64),
         "inside": inside,
         "ages": np.ascontiguousarray(ages).astype(np.int64),
-        "matches": matches(first, candidates),
+        "matches": compute_matches(first, candidates),
         "task": np.array([TASKS.index(task)]),
     }
 

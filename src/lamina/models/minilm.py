@@ -7,20 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from lamina.models.chunks import MOST, chunks
-from lamina.models.embedder import Encoded, Model, Piece, Probe, TokenStates
-from lamina.models.files import MINILM, MINILM_WEIGHTS, ModelStore
+from lamina.models.chunks import MAX_CHUNK_PIECES, split_into_chunks
+from lamina.models.embedder import EmbeddingModel, EncodedQuestion, EncodedText, TextToEncode, TokenStates
 from lamina.models.minilm_network import DIMENSIONS, open_network
-from lamina.models.unit import unit
+from lamina.models.model_files import MINILM, MINILM_WEIGHTS, ModelStore
+from lamina.models.unit_vectors import normalise_rows
 from lamina.vectors.levels import Floats
-from lamina.vectors.packed import to_nibbles, to_signs
+from lamina.vectors.packed_states import to_nibbles, to_signs
 
-MODEL = Model(f"{MINILM}@{MINILM_WEIGHTS.sha256[:8]}", DIMENSIONS, TokenStates.SIGNS)
+MODEL = EmbeddingModel(f"{MINILM}@{MINILM_WEIGHTS.sha256[:8]}", DIMENSIONS, TokenStates.SIGNS)
 _PACKINGS = {1: (TokenStates.SIGNS, to_signs), 4: (TokenStates.NIBBLES, to_nibbles)}
 """By bits per dimension: 48 or 192 bytes per token."""
-LONGEST_QUESTION = 254
+MAX_QUESTION_PIECES = 254
 """Word pieces; with [CLS] and [SEP] the 256 that the model was trained on."""
-_CHARS_A_PIECE = 32
+_MAX_CHARS_PER_PIECE = 32
 """Text beyond this many characters per piece is not even tokenised; only text with hardly any words is that long."""
 
 
@@ -32,31 +32,36 @@ class MiniLM:
         packing, self._pack = _PACKINGS[token_bits]
         self.model = replace(MODEL, states=packing)
 
-    def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
+    def encode_passages(self, texts: Sequence[TextToEncode]) -> list[EncodedText]:
         """Encode passages, in the order given."""
-        return [self._passage(piece) for piece in pieces]
+        return [self._encode_passage(piece) for piece in texts]
 
-    def question(self, text: str) -> Probe:
+    def encode_question(self, text: str) -> EncodedQuestion:
         """Encode a question."""
-        tokens = self._network.tokeniser.encode(text[: LONGEST_QUESTION * _CHARS_A_PIECE]).first(LONGEST_QUESTION)
+        tokens = self._network.tokeniser.encode(text[: MAX_QUESTION_PIECES * _MAX_CHARS_PER_PIECE]).first(
+            MAX_QUESTION_PIECES
+        )
         states = self._network.states(tokens.ids).last
-        spans = tuple(span for span, word in zip(tokens.spans, tokens.words, strict=True) if word)
-        return Probe(_mean(states), unit(states[1:-1][tokens.words]), spans)
+        spans = tuple(span for span, word in zip(tokens.spans, tokens.is_word, strict=True) if word)
+        return EncodedQuestion(_mean_vector(states), normalise_rows(states[1:-1][tokens.is_word]), spans)
 
-    def _passage(self, piece: Piece) -> Encoded:
+    def _encode_passage(self, piece: TextToEncode) -> EncodedText:
         limit = max(1, piece.chunks)
-        text = piece.text[: limit * MOST * _CHARS_A_PIECE]
+        text = piece.text[: limit * MAX_CHUNK_PIECES * _MAX_CHARS_PER_PIECE]
         tokens = self._network.tokeniser.encode(text)
         # A text without a word still has the two special tokens, and so a vector.
-        parts = chunks(text, tokens.spans)[:limit] or [(0, 0)]
+        parts = split_into_chunks(text, tokens.spans)[:limit] or [(0, 0)]
         # One run per chunk: the eight-bit scale of a batch depends on everything in it.
         states = [self._network.states(tokens.ids[start:end]).last for start, end in parts]
         words = [
-            chunk_states[1:-1][tokens.words[start:end]]
+            chunk_states[1:-1][tokens.is_word[start:end]]
             for chunk_states, (start, end) in zip(states, parts, strict=True)
         ]
-        return Encoded(np.stack([_mean(state) for state in states]), b"".join(self._pack(unit(word)) for word in words))
+        return EncodedText(
+            np.stack([_mean_vector(state) for state in states]),
+            b"".join(self._pack(normalise_rows(word)) for word in words),
+        )
 
 
-def _mean(states: Floats) -> Floats:
-    return unit(states.mean(axis=0))
+def _mean_vector(states: Floats) -> Floats:
+    return normalise_rows(states.mean(axis=0))

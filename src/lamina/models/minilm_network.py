@@ -16,16 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.models.chunks import MOST
+from lamina.models.chunks import MAX_CHUNK_PIECES
 from lamina.models.errors import ModelMissing
-from lamina.models.files import MINILM_TOKENIZER, MINILM_WEIGHTS, ModelStore
+from lamina.models.model_files import MINILM_TOKENIZER, MINILM_WEIGHTS, ModelStore
 from lamina.models.tokeniser import Tokeniser
 from lamina.vectors.levels import Floats
 
 DIMENSIONS = 384
 CACHED_TEXTS = 256
 """Chunks whose states are cached: at most 52 MB. Longer texts, such as long questions, are not cached."""
-MIDDLE = b"/encoder/layer.2/output/LayerNorm/Add_1_output_0"
+MIDDLE_LAYER = b"/encoder/layer.2/output/LayerNorm/Add_1_output_0"
 """The output of the third of six layers."""
 
 
@@ -64,7 +64,7 @@ class MiniLmNetwork:
         states = LayerStates(middle=outputs[1], last=outputs[0])
         for state in states:
             state.setflags(write=False)
-        if len(ids) > MOST:
+        if len(ids) > MAX_CHUNK_PIECES:
             return states
         with self._lock:
             self._states[key] = states
@@ -74,11 +74,11 @@ class MiniLmNetwork:
 
     @cached_property
     def _tokeniser(self) -> Tokeniser:
-        return Tokeniser(self._store.find(MINILM_TOKENIZER))
+        return Tokeniser(self._store.require(MINILM_TOKENIZER))
 
     @cached_property
     def _session(self) -> Any:
-        return open_session(with_output(self._store.find(MINILM_WEIGHTS).read_bytes(), MIDDLE))
+        return open_session(add_output(self._store.require(MINILM_WEIGHTS).read_bytes(), MIDDLE_LAYER))
 
     @cached_property
     def _cls(self) -> int:
@@ -95,19 +95,19 @@ def open_network(folder: Path) -> MiniLmNetwork:
     return MiniLmNetwork(ModelStore(folder))
 
 
-def with_output(model: bytes, name: bytes) -> bytes:
+def add_output(model: bytes, name: bytes) -> bytes:
     """Return an ONNX model with one more output, the tensor of that name.
 
     Concatenated protobuf messages are merged: a second message appended to the first adds to its repeated fields, so
     the graph gains an output and the rest stays as it is.
     """
     graph_field, output_field, name_field, type_field = 7, 12, 1, 2
-    float_tensor = _field(1, b"\x08\x01")
-    output = _field(name_field, name) + _field(type_field, float_tensor)
-    return model + _field(graph_field, _field(output_field, output))
+    float_tensor = _encode_field(1, b"\x08\x01")
+    output = _encode_field(name_field, name) + _encode_field(type_field, float_tensor)
+    return model + _encode_field(graph_field, _encode_field(output_field, output))
 
 
-def _field(number: int, body: bytes) -> bytes:
+def _encode_field(number: int, body: bytes) -> bytes:
     """Encode a protobuf field of variable length; its number and size must fit into one byte each."""
     assert len(body) < 128
     return bytes([number << 3 | 2, len(body)]) + body

@@ -9,36 +9,44 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from lamina.models.chat import MOST_TOKENS, Message, Meter, NoMeter, Reply, T
-from lamina.models.chat_address import SERVICES, cleaned_address, other_address, shown_address
-from lamina.models.chat_schema import told_in_words, wire_schema, without_bounds
-from lamina.models.courier import NOT_THERE, Courier, NotTaken, brief, guessed_tokens, host_of, usable_key
+from lamina.models.chat import MOST_TOKENS, ChatReply, Message, NoUsageMeter, T, UsageMeter
+from lamina.models.chat_address import SERVICES, add_version, clean_address, redact_address
+from lamina.models.chat_response import ChatResponse, ResponseEnd, request_reply
+from lamina.models.chat_schema import append_schema, build_wire_schema, describe_bounds
 from lamina.models.errors import ModelError
-from lamina.models.patience import Timing
-from lamina.models.spoken import Ending, Spoken, reply
+from lamina.models.retry import CallTiming
+from lamina.models.vendor_client import (
+    NOT_FOUND_STATUSES,
+    RequestRejected,
+    VendorClient,
+    check_key,
+    estimate_tokens,
+    host_of,
+    shorten_response,
+)
 
 logger = logging.getLogger("lamina")
 
 SEED = 7
-_REFUSES = re.compile(
+_REFUSAL = re.compile(
     r"unsupported|not support|not permitted|not allowed|unknown|unrecogni|instead|invalid schema|unexpected|failed to",
     re.IGNORECASE,
 )
-_FORMAT = re.compile(r"response_format|json_schema|schema|grammar|structured", re.IGNORECASE)
-_BOUND = re.compile(r"maxLength|minLength|maxItems|minItems|maximum|minimum")
+_FORMAT_PROBLEM = re.compile(r"response_format|json_schema|schema|grammar|structured", re.IGNORECASE)
+_BOUND_KEYWORD = re.compile(r"maxLength|minLength|maxItems|minItems|maximum|minimum")
 
 
-class _Said(BaseModel):
+class _CompletionMessage(BaseModel):
     content: str | None = None
     refusal: str | None = None
 
 
-class _Choice(BaseModel):
-    message: _Said
+class _CompletionChoice(BaseModel):
+    message: _CompletionMessage
     finish_reason: str | None = None
 
 
-class _Tokens(BaseModel):
+class _CompletionUsage(BaseModel):
     prompt_tokens: int = Field(default=0, ge=0)
     completion_tokens: int = Field(default=0, ge=0)
 
@@ -46,22 +54,24 @@ class _Tokens(BaseModel):
 class _Completion(BaseModel):
     """The part of a completion that is read."""
 
-    choices: list[_Choice] = Field(min_length=1)
-    usage: _Tokens | None = None
+    choices: list[_CompletionChoice] = Field(min_length=1)
+    usage: _CompletionUsage | None = None
 
-    def spoken(self, request: Mapping[str, Any]) -> Spoken:
+    def to_response(self, request: Mapping[str, Any]) -> ChatResponse:
         """Return the reply, with an estimate of its tokens if the server reports none."""
         choice = self.choices[0]
         text = choice.message.refusal or choice.message.content or ""
-        prompt_tokens = sum(guessed_tokens(message["content"]) for message in request["messages"])
-        usage = self.usage or _Tokens(prompt_tokens=prompt_tokens, completion_tokens=guessed_tokens(text))
+        prompt_tokens = sum(estimate_tokens(message["content"]) for message in request["messages"])
+        usage = self.usage or _CompletionUsage(prompt_tokens=prompt_tokens, completion_tokens=estimate_tokens(text))
         declined = choice.message.refusal or choice.finish_reason == "content_filter"
-        normal_end = Ending.CUT if choice.finish_reason == "length" else Ending.WHOLE
-        ending = Ending.DECLINED if declined else normal_end
-        return Spoken(text, ending, usage.prompt_tokens, usage.completion_tokens, "response_format" not in request)
+        normal_end = ResponseEnd.CUT if choice.finish_reason == "length" else ResponseEnd.WHOLE
+        ending = ResponseEnd.DECLINED if declined else normal_end
+        return ChatResponse(
+            text, ending, usage.prompt_tokens, usage.completion_tokens, "response_format" not in request
+        )
 
 
-class _NoCompletion(ModelError):
+class _NotACompletion(ModelError):
     """A server's answer is not a completion."""
 
 
@@ -79,22 +89,22 @@ class OpenAIChat:
         base_url: str = SERVICES["openai"].address,
         api_key: str | None = None,
         *,
-        timing: Timing | None = None,
-        meter: Meter | None = None,
+        timing: CallTiming | None = None,
+        meter: UsageMeter | None = None,
         service: str = "openai",
     ) -> None:
-        self._name, self._address, self._api_key = name, cleaned_address(base_url), usable_key(api_key)
-        self._given_address = self._called = self._address
+        self._name, self._address, self._api_key = name, clean_address(base_url), check_key(api_key)
+        self._given_address = self._called_address = self._address
         host = host_of(self._address)
-        self._courier = Courier(
-            "openai", "llm", f"{service}:{name}@{host}", host, timing or Timing(), meter or NoMeter()
+        self._client = VendorClient(
+            "openai", "llm", f"{service}:{name}@{host}", host, timing or CallTiming(), meter or NoUsageMeter()
         )
-        self._without: frozenset[str] = frozenset()
+        self._refused_parts: frozenset[str] = frozenset()
 
     @property
     def model(self) -> str:
         """The name of the model and its host."""
-        return self._courier.model
+        return self._client.model
 
     @property
     def address(self) -> str:
@@ -103,87 +113,95 @@ class OpenAIChat:
 
     def close(self) -> None:
         """Close the connections."""
-        self._courier.close()
+        self._client.close()
 
-    def ask(self, messages: Sequence[Message], schema: type[T], *, most_tokens: int = MOST_TOKENS) -> Reply[T]:
+    def ask(self, messages: Sequence[Message], schema: type[T], *, most_tokens: int = MOST_TOKENS) -> ChatReply[T]:
         """Return the model's answer as a value of `schema`, in at most `most_tokens` tokens. Raises ModelError if it
         fails."""
-        return reply(
-            lambda in_words: self._spoken(messages, schema, most_tokens, in_words), schema, self.model, most_tokens
+        return request_reply(
+            lambda in_words: self._request_response(messages, schema, most_tokens, in_words),
+            schema,
+            self.model,
+            most_tokens,
         )
 
-    def _spoken(self, messages: Sequence[Message], schema: type[BaseModel], most_tokens: int, in_words: bool) -> Spoken:
+    def _request_response(
+        self, messages: Sequence[Message], schema: type[BaseModel], most_tokens: int, in_words: bool
+    ) -> ChatResponse:
         while True:
-            request = self._request(messages, schema, most_tokens, in_words or "response_format" in self._without)
+            request = self._build_request(
+                messages, schema, most_tokens, in_words or "response_format" in self._refused_parts
+            )
             try:
-                return self._completion(request)
-            except _NoCompletion as error:
-                if not self._switches_address():
+                return self._send(request)
+            except _NotACompletion as error:
+                if not self._switch_address():
                     raise ModelError(f"{error}; {self._hint()}") from error
-            except NotTaken as error:
-                refused = _refused(error.told, request, self._without)
+            except RequestRejected as error:
+                refused = _find_refused_part(error.response, request, self._refused_parts)
                 if refused is not None:
-                    self._without |= {refused}
-                elif error.code not in NOT_THERE:
-                    raise self._courier.refused(error) from error
-                elif not self._switches_address():
-                    raise ModelError(f"{self._courier.refused(error)}; {self._hint()}") from error
+                    self._refused_parts |= {refused}
+                elif error.code not in NOT_FOUND_STATUSES:
+                    raise self._client.rejection_error(error) from error
+                elif not self._switch_address():
+                    raise ModelError(f"{self._client.rejection_error(error)}; {self._hint()}") from error
 
-    def _switches_address(self) -> bool:
+    def _switch_address(self) -> bool:
         """Switch to the address with a version; return False, and go back to the configured one, if it has a version
         already."""
-        self._courier.close()
-        self._called, versioned = self._address, other_address(self._address)
+        self._client.close()
+        self._called_address, versioned = self._address, add_version(self._address)
         if versioned is None:
             self._address = self._given_address
             return False
-        logger.warning("no chat at %s; trying %s", shown_address(self._address), shown_address(versioned))
+        logger.warning("no chat at %s; trying %s", redact_address(self._address), redact_address(versioned))
         self._address = versioned
         return True
 
     def _hint(self) -> str:
-        return f"chat_url is what comes before /chat/completions; the address called was {shown_address(self._called)}"
+        address = redact_address(self._called_address)
+        return f"chat_url is what comes before /chat/completions; the address called was {address}"
 
-    def _completion(self, request: dict[str, Any]) -> Spoken:
-        body = self._courier.send(
+    def _send(self, request: dict[str, Any]) -> ChatResponse:
+        body = self._client.send(
             {"client": "OpenAI", "base_url": self._address, "api_key": self._api_key},
             lambda client: client.chat.completions.with_raw_response.create(**request),
         )
         try:
-            response = _Completion.model_validate_json(body).spoken(request)
+            response = _Completion.model_validate_json(body).to_response(request)
         except ValidationError as error:
-            excerpt = brief(body.decode("utf-8", "replace"))
-            raise _NoCompletion(f"{self._courier.host} did not answer with a completion: {excerpt}") from error
-        self._courier.spent(response.tokens_in, response.tokens_out)
+            excerpt = shorten_response(body.decode("utf-8", "replace"))
+            raise _NotACompletion(f"{self._client.host} did not answer with a completion: {excerpt}") from error
+        self._client.record_usage(response.tokens_in, response.tokens_out)
         return response
 
-    def _request(
+    def _build_request(
         self, messages: Sequence[Message], schema: type[BaseModel], most_tokens: int, in_words: bool
     ) -> dict[str, Any]:
-        prompt = told_in_words(messages, schema) if in_words else messages
-        limit = "max_completion_tokens" if "max_tokens" in self._without else "max_tokens"
+        prompt = append_schema(messages, schema) if in_words else messages
+        limit = "max_completion_tokens" if "max_tokens" in self._refused_parts else "max_tokens"
         request: dict[str, Any] = {
             "model": self._name,
-            "messages": [message.sent() for message in prompt],
+            "messages": [message.to_wire() for message in prompt],
             limit: most_tokens,
             "temperature": 0,
             "seed": SEED,
         }
         if not in_words:
-            shape = wire_schema(schema)
-            shape = without_bounds(shape) if "bounds" in self._without else shape
+            shape = build_wire_schema(schema)
+            shape = describe_bounds(shape) if "bounds" in self._refused_parts else shape
             schema_format = {"name": schema.__name__, "strict": True, "schema": shape}
             request["response_format"] = {"type": "json_schema", "json_schema": schema_format}
-        return {name: value for name, value in request.items() if name not in self._without}
+        return {name: value for name, value in request.items() if name not in self._refused_parts}
 
 
-def _refused(told: str, request: dict[str, Any], already: frozenset[str]) -> str | None:
+def _find_refused_part(response: str, request: dict[str, Any], already: frozenset[str]) -> str | None:
     """Return the part of a request that a server rejects, if it can be left out; else None."""
-    if not _REFUSES.search(told):
+    if not _REFUSAL.search(response):
         return None
     for name in ("max_tokens", "temperature", "seed"):
-        if name in told and name in request:
+        if name in response and name in request:
             return name
-    if "response_format" not in request or not _FORMAT.search(told):
+    if "response_format" not in request or not _FORMAT_PROBLEM.search(response):
         return None
-    return "bounds" if _BOUND.search(told) and "bounds" not in already else "response_format"
+    return "bounds" if _BOUND_KEYWORD.search(response) and "bounds" not in already else "response_format"

@@ -22,7 +22,7 @@ from lamina.models.state_trunk import MiniLmTrunk
 from lamina.vectors.levels import Floats
 
 WEIGHTS = "pair_minilm.onnx"
-LONGEST = 72
+MAX_PIECES = 72
 """Word pieces of a text that are read."""
 FIRST_WORD = 1000
 """Word pieces with a lower id are punctuation, letters and other signs: that both texts contain one means nothing."""
@@ -44,7 +44,7 @@ class RelationReading(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class _EncodedText:
     ids: NDArray[np.int64]
     states: Floats
 
@@ -54,26 +54,28 @@ class PairModel:
 
     def __init__(self, trunk: MiniLmTrunk, weights: str = WEIGHTS) -> None:
         self._trunk, self._weights, self._lock = trunk, weights, Lock()
-        self._texts: OrderedDict[str, _Text] = OrderedDict()
+        self._texts: OrderedDict[str, _EncodedText] = OrderedDict()
 
     def read(self, earlier: str, new: str) -> RelationReading:
         """Return what a new statement does to an earlier one."""
-        earlier_text, new_text = self._text(earlier), self._text(new)
-        kinds = np.concatenate((_kinds(earlier_text.ids, new_text.ids), 2 + _kinds(new_text.ids, earlier_text.ids)))
+        earlier_text, new_text = self._encode_text(earlier), self._encode_text(new)
+        kinds = np.concatenate(
+            (_mark_shared(earlier_text.ids, new_text.ids), 2 + _mark_shared(new_text.ids, earlier_text.ids))
+        )
         states = np.concatenate((earlier_text.states, new_text.states))
         outputs = np.asarray(self._session.run(None, {"states": states[None], "kinds": kinds[None]})[0][0], np.float64)
         relations = np.exp(outputs[:4] - outputs[:4].max())
         replaces, ends, repeats, _ = (relations / relations.sum()).tolist()
         return RelationReading(replaces, ends, repeats)
 
-    def _text(self, text: str) -> _Text:
+    def _encode_text(self, text: str) -> _EncodedText:
         with self._lock:
             cached = self._texts.get(text)
             if cached is not None:
                 self._texts.move_to_end(text)
                 return cached
-        ids = self._trunk.tokens(text).first(LONGEST).ids
-        encoded = _Text(np.concatenate(([0], ids, [0])), self._trunk.states(ids))
+        ids = self._trunk.tokens(text).first(MAX_PIECES).ids
+        encoded = _EncodedText(np.concatenate(([0], ids, [0])), self._trunk.states(ids))
         with self._lock:
             self._texts[text] = encoded
             while len(self._texts) > CACHED_TEXTS:
@@ -90,6 +92,6 @@ class PairModel:
         return open_session((files("lamina.models") / "weights" / self._weights).read_bytes())
 
 
-def _kinds(ids: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
+def _mark_shared(ids: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return 1 for each word piece that the other text contains too."""
     return (np.isin(ids, others) & (ids >= FIRST_WORD)).astype(np.int64)

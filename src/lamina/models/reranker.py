@@ -10,12 +10,12 @@ from typing import Any, Protocol
 from lamina.errors import InvalidInput
 from lamina.models.chat import Chat
 from lamina.models.chat_reranker import ChatReranker
-from lamina.models.endpoint import Endpoint
 from lamina.models.errors import ModelError
+from lamina.models.json_endpoint import JsonEndpoint
 
-SETTINGS = "chat:, chat:MODEL, none, endpoint:MODEL or fastembed:NAME"
+RERANKER_SETTINGS = "chat:, chat:MODEL, none, endpoint:MODEL or fastembed:NAME"
 
-ChatNamed = Callable[[str], Chat | None]
+ChatLoader = Callable[[str], Chat | None]
 """Returns the chat model of that name from the configured server; '' is the configured model."""
 
 
@@ -30,11 +30,11 @@ class EndpointReranker:
     """Any server with a `/rerank` endpoint: llama.cpp, vLLM, Jina, Cohere and similar ones."""
 
     def __init__(self, base_url: str, model: str, api_key: str | None = None) -> None:
-        self._model, self._endpoint = model, Endpoint(base_url, "/rerank", api_key)
+        self._model, self._endpoint = model, JsonEndpoint(base_url, "/rerank", api_key)
 
     def scores(self, question: str, passages: Sequence[str]) -> list[float]:
         body = {"model": self._model, "query": question, "documents": list(passages), "top_n": len(passages)}
-        scores_by_index = self._endpoint.ask(body, _scores, "a ranking")
+        scores_by_index = self._endpoint.request(body, _parse_scores, "a ranking")
         if sorted(scores_by_index) != list(range(len(passages))):
             raise ModelError(f"{self._endpoint.host} ranked {len(scores_by_index)} of {len(passages)} passages")
         return [scores_by_index[n] for n in range(len(passages))]
@@ -51,11 +51,11 @@ class FastembedReranker:
         self._encoder = library.TextCrossEncoder(model_name=name)
 
     def scores(self, question: str, passages: Sequence[str]) -> list[float]:
-        return [_between_0_and_1(float(score)) for score in self._encoder.rerank(question, list(passages))]
+        return [_to_probability(float(score)) for score in self._encoder.rerank(question, list(passages))]
 
 
 def choose_reranker(
-    setting: str, base_url: str | None, api_key: str | None, chat: ChatNamed | None = None
+    setting: str, base_url: str | None, api_key: str | None, chat: ChatLoader | None = None
 ) -> Reranker | None:
     """Return the reranker for a setting, or None. Raises InvalidInput for an unknown setting or a missing address or
     chat model."""
@@ -75,13 +75,13 @@ def choose_reranker(
                 raise InvalidInput(f"{setting} needs a chat model; set chat to openai:MODEL or anthropic:MODEL")
             return ChatReranker(chat_model)
         case _:
-            raise InvalidInput(f"unknown reranker {setting!r}; choose one of {SETTINGS}")
+            raise InvalidInput(f"unknown reranker {setting!r}; choose one of {RERANKER_SETTINGS}")
 
 
-def _scores(answer: Any) -> dict[int, float]:
-    return {int(entry["index"]): _between_0_and_1(float(entry["relevance_score"])) for entry in answer["results"]}
+def _parse_scores(answer: Any) -> dict[int, float]:
+    return {int(entry["index"]): _to_probability(float(entry["relevance_score"])) for entry in answer["results"]}
 
 
-def _between_0_and_1(score: float) -> float:
+def _to_probability(score: float) -> float:
     """Return a score as a probability; some models return log-odds."""
     return score if 0.0 <= score <= 1.0 else 1.0 / (1.0 + exp(-max(-500.0, min(500.0, score))))

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lamina.models.embedder import Encoded, Model, Piece, Probe, TokenStates
+from lamina.models.embedder import EmbeddingModel, EncodedQuestion, EncodedText, TextToEncode, TokenStates
 from lamina.models.list_reader import ListReader
 from lamina.models.pair_model import PairModel
-from lamina.models.state_model import Mood, QuestionState, SentenceState, StateModel
+from lamina.models.state_model import QuestionState, SentenceMood, SentenceState, StateModel
 from lamina.vectors.levels import Floats
 
-_HEAD = struct.Struct("<HHHH8B")
+_HEADER = struct.Struct("<HHHH8B")
 """Start, end, start and end of the value; mood and seven probabilities in steps of 1/255."""
 _NO_VALUE = 0xFFFF
 _LAST_OFFSET = 0xFFFE
@@ -29,27 +29,27 @@ class StateEncoder:
         self._questions: dict[str, QuestionState] = {}
 
     @property
-    def model(self) -> Model:
+    def model(self) -> EmbeddingModel:
         """The model, by the id of its weights."""
-        return Model(self.states.id, self.states.dimensions, TokenStates.SENTENCES)
+        return EmbeddingModel(self.states.id, self.states.dimensions, TokenStates.SENTENCES)
 
-    def passages(self, pieces: Sequence[Piece]) -> list[Encoded]:
+    def encode_passages(self, texts: Sequence[TextToEncode]) -> list[EncodedText]:
         """Read each text: its vectors are the slots of the sentences that may assert something.
 
         A statement is found and ranked by the captured passage it was extracted from and is not read again.
         """
-        return [self._encoded([] if piece.is_quoted else self.states.read(piece.text)) for piece in pieces]
+        return [self._encode_sentences([] if piece.is_quoted else self.states.read(piece.text)) for piece in texts]
 
-    def _encoded(self, sentences: Sequence[SentenceState]) -> Encoded:
+    def _encode_sentences(self, sentences: Sequence[SentenceState]) -> EncodedText:
         slots = [sentence.slot for sentence in sentences if sentence.asserts >= MAY_ASSERT]
         none = np.zeros((1, self.states.dimensions), np.float32)
-        return Encoded(np.stack(slots) if slots else none, pack_states(sentences))
+        return EncodedText(np.stack(slots) if slots else none, pack_states(sentences))
 
-    def question(self, text: str) -> Probe:
+    def encode_question(self, text: str) -> EncodedQuestion:
         """Read a question ahead of time; `read_question` returns everything that was read."""
-        return Probe(self.asked(text).slot, np.zeros((0, self.states.dimensions), np.float32), ())
+        return EncodedQuestion(self.read_question(text).slot, np.zeros((0, self.states.dimensions), np.float32), ())
 
-    def asked(self, text: str) -> QuestionState:
+    def read_question(self, text: str) -> QuestionState:
         """Return what a question asks for; the last few are cached."""
         if text not in self._questions:
             if len(self._questions) >= 64:
@@ -75,18 +75,22 @@ def pack_states(sentences: Sequence[SentenceState]) -> bytes:
             0.0,
         )
         steps = (round(255 * min(1.0, max(0.0, chance))) for chance in chances)
-        parts.append(_HEAD.pack(sentence.start, sentence.end, first, last, list(Mood).index(sentence.mood), *steps))
+        parts.append(
+            _HEADER.pack(sentence.start, sentence.end, first, last, list(SentenceMood).index(sentence.mood), *steps)
+        )
         parts.append(np.clip(np.round(sentence.slot * 127 / _peak(sentence.slot)), -127, 127).astype(np.int8).tobytes())
     return b"".join(parts)
 
 
 def unpack_states(data: bytes, dimensions: int) -> list[SentenceState]:
     """Return what `pack_states` packed; slot vectors become unit vectors again."""
-    moods, size = list(Mood), _HEAD.size + dimensions
+    moods, size = list(SentenceMood), _HEADER.size + dimensions
     states: list[SentenceState] = []
     for offset in range(0, len(data) - size + 1, size):
-        start, end, first, last, mood, asserts, own, many, forget, keep_out, secret, _ = _HEAD.unpack_from(data, offset)
-        levels = np.frombuffer(data, np.int8, dimensions, offset + _HEAD.size).astype(np.float32)
+        start, end, first, last, mood, asserts, own, many, forget, keep_out, secret, _ = _HEADER.unpack_from(
+            data, offset
+        )
+        levels = np.frombuffer(data, np.int8, dimensions, offset + _HEADER.size).astype(np.float32)
         states.append(
             SentenceState(
                 start,

@@ -18,20 +18,20 @@ from typing import Any
 
 import numpy as np
 
-from lamina.models.chunks import chunks
+from lamina.models.chunks import split_into_chunks
 from lamina.models.minilm_network import open_session
-from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, Trunk
-from lamina.models.tokeniser import Tokens
-from lamina.text.sentences import sentences
+from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, StateTrunk
+from lamina.models.tokeniser import WordPieces
+from lamina.text.sentences import find_sentences
 from lamina.vectors.levels import Floats
 
-LONGEST_TEXT = 20_000
+MAX_CHARACTERS = 20_000
 """Characters of a text that are read."""
-MOST_CHUNKS = 32
+MAX_CHUNKS = 32
 CACHED_TEXTS = 1024
 
 
-class Mood(StrEnum):
+class SentenceMood(StrEnum):
     """What a sentence does; only CURRENT asserts that a value holds now."""
 
     NONE = "none"
@@ -44,7 +44,7 @@ class Mood(StrEnum):
     QUESTION = "ask"
 
 
-class Ask(StrEnum):
+class QuestionTarget(StrEnum):
     """What a question asks for."""
 
     CURRENT = "current"
@@ -66,7 +66,7 @@ class SentenceState:
     start: int
     end: int
     slot: Floats
-    mood: Mood
+    mood: SentenceMood
     asserts: float
     is_own: float
     is_many: float
@@ -81,21 +81,21 @@ class QuestionState:
     """What a question asks for, with the probability of each kind, and the slot it asks about."""
 
     slot: Floats
-    asks: dict[Ask, float]
+    asks: dict[QuestionTarget, float]
 
     @property
     def asks_current(self) -> float:
         """The probability that the current value of a slot is wanted."""
-        return self.asks[Ask.CURRENT] + self.asks[Ask.YES_NO]
+        return self.asks[QuestionTarget.CURRENT] + self.asks[QuestionTarget.YES_NO]
 
 
 class StateModel:
     """Reads texts and questions. Loaded at first use; threads may share it. The same text always gives the same result,
     whatever is read beside it."""
 
-    def __init__(self, trunk: Trunk, weights: str) -> None:
+    def __init__(self, trunk: StateTrunk, weights: str) -> None:
         self._trunk, self._weights, self._lock = trunk, weights, Lock()
-        self._read: OrderedDict[str, tuple[SentenceState, ...]] = OrderedDict()
+        self._cache: OrderedDict[str, tuple[SentenceState, ...]] = OrderedDict()
 
     @classmethod
     def on_transformer(cls, trunk: MiniLmTrunk) -> StateModel:
@@ -128,22 +128,22 @@ class StateModel:
         A turn is read for statements, for requests and for the index, so the last results are cached.
         """
         with self._lock:
-            cached = self._read.get(text)
+            cached = self._cache.get(text)
             if cached is not None:
-                self._read.move_to_end(text)
+                self._cache.move_to_end(text)
                 return cached
-        states = tuple(self._read_anew(text[:LONGEST_TEXT]))
+        states = tuple(self._read_uncached(text[:MAX_CHARACTERS]))
         with self._lock:
-            self._read[text] = states
-            while len(self._read) > CACHED_TEXTS:
-                self._read.popitem(last=False)
+            self._cache[text] = states
+            while len(self._cache) > CACHED_TEXTS:
+                self._cache.popitem(last=False)
         return states
 
-    def _read_anew(self, text: str) -> list[SentenceState]:
+    def _read_uncached(self, text: str) -> list[SentenceState]:
         tokens = self._trunk.tokens(text)
-        spans = sentences(text)
+        spans = find_sentences(text)
         states: list[SentenceState] = []
-        for first, last in chunks(text, tokens.spans)[:MOST_CHUNKS]:
+        for first, last in split_into_chunks(text, tokens.spans)[:MAX_CHUNKS]:
             states += self._read_chunk(spans, tokens.between(first, last))
         return states
 
@@ -153,12 +153,13 @@ class StateModel:
         outputs = self._run(tokens, [(0, len(tokens.ids))]) if len(tokens.ids) else None
         if outputs is None:
             return QuestionState(
-                np.zeros(self._trunk.dimensions, np.float32), {target: float(target is Ask.NO_STATE) for target in Ask}
+                np.zeros(self._trunk.dimensions, np.float32),
+                {target: float(target is QuestionTarget.NO_STATE) for target in QuestionTarget},
             )
         asks = _softmax(outputs["ask"][0])
-        return QuestionState(outputs["slot"][0], {target: float(asks[n]) for n, target in enumerate(Ask)})
+        return QuestionState(outputs["slot"][0], {target: float(asks[n]) for n, target in enumerate(QuestionTarget)})
 
-    def _read_chunk(self, spans: Sequence[tuple[int, int]], tokens: Tokens) -> list[SentenceState]:
+    def _read_chunk(self, spans: Sequence[tuple[int, int]], tokens: WordPieces) -> list[SentenceState]:
         """Return the states of the sentences that have tokens in this chunk."""
         starts = np.array([start for start, _ in tokens.spans])
         bounds = [
@@ -171,14 +172,14 @@ class StateModel:
         outputs = self._run(tokens, [(first, last) for _, _, first, last in bounds])
         moods = _softmax(outputs["mood"])
         own, many, requests = _sigmoid(outputs["own"]), _sigmoid(outputs["many"]), _sigmoid(outputs["requests"])
-        every_mood = list(Mood)
+        every_mood = list(SentenceMood)
         return [
             SentenceState(
                 start=start,
                 end=end,
                 slot=outputs["slot"][n],
                 mood=every_mood[int(moods[n].argmax())],
-                asserts=float(moods[n][every_mood.index(Mood.CURRENT)]),
+                asserts=float(moods[n][every_mood.index(SentenceMood.CURRENT)]),
                 is_own=float(own[n]),
                 is_many=float(many[n]),
                 forget=float(requests[n][0]),
@@ -189,7 +190,7 @@ class StateModel:
             for n, (start, end, first, last) in enumerate(bounds)
         ]
 
-    def _run(self, tokens: Tokens, bounds: Sequence[tuple[int, int]]) -> dict[str, Floats]:
+    def _run(self, tokens: WordPieces, bounds: Sequence[tuple[int, int]]) -> dict[str, Floats]:
         """Run the network over one chunk; each sentence is given by its first token and the one after its last."""
         states = self._trunk.states(tokens.ids)
         inside = np.zeros((len(bounds), len(states)), np.float32)

@@ -9,26 +9,26 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.models.light import WordLlama
+from lamina.models.light_embedder import WordLlama
 from lamina.models.minilm_network import DIMENSIONS, open_network
-from lamina.models.tokeniser import Tokens
+from lamina.models.tokeniser import WordPieces
 from lamina.vectors.levels import Floats
 
 FIRST_WORD = 1000
 """The transformer's word pieces with a lower id are punctuation, letters and other signs."""
 
 
-class Trunk(Protocol):
+class StateTrunk(Protocol):
     """Turns a text into token states; the first and the last row belong to no word."""
 
     @property
     def dimensions(self) -> int:
         """The width of a state."""
 
-    def tokens(self, text: str) -> Tokens:
+    def tokens(self, text: str) -> WordPieces:
         """Return the word pieces of a text."""
 
-    def is_word(self, tokens: Tokens) -> NDArray[np.bool_]:
+    def is_word(self, tokens: WordPieces) -> NDArray[np.bool_]:
         """Return which word pieces are neither punctuation nor a single letter or other sign."""
 
     def states(self, ids: NDArray[np.int64]) -> Floats:
@@ -46,10 +46,10 @@ class MiniLmTrunk:
     def __init__(self, folder: Path) -> None:
         self.network = open_network(folder)
 
-    def tokens(self, text: str) -> Tokens:
+    def tokens(self, text: str) -> WordPieces:
         return self.network.tokeniser.encode(text)
 
-    def is_word(self, tokens: Tokens) -> NDArray[np.bool_]:
+    def is_word(self, tokens: WordPieces) -> NDArray[np.bool_]:
         return np.asarray(tokens.ids >= FIRST_WORD, np.bool_)
 
     def states(self, ids: NDArray[np.int64]) -> Floats:
@@ -67,29 +67,29 @@ class LightTrunk:
     def __init__(self, words: WordLlama) -> None:
         self._words = words
 
-    def tokens(self, text: str) -> Tokens:
+    def tokens(self, text: str) -> WordPieces:
         return self._words.tokens(text)
 
-    def is_word(self, tokens: Tokens) -> NDArray[np.bool_]:
-        return np.asarray(tokens.words, np.bool_)
+    def is_word(self, tokens: WordPieces) -> NDArray[np.bool_]:
+        return np.asarray(tokens.is_word, np.bool_)
 
     def states(self, ids: NDArray[np.int64]) -> Floats:
-        return self.meanings(ids) + _places(len(ids) + 2, self.dimensions)
+        return self.meanings(ids) + _position_vectors(len(ids) + 2, self.dimensions)
 
     def meanings(self, ids: NDArray[np.int64]) -> Floats:
         edge = np.zeros((1, self.dimensions), np.float32)
         return np.concatenate((edge, self._words.piece_vectors(ids), edge))
 
 
-PLACE_SCALE = 0.3
+POSITION_SCALE = 0.3
 """How strong a word's position is relative to its meaning: with 1 it would be as strong as the longest vectors."""
 
 
 @cache
-def _places(count: int, dimensions: int) -> Floats:
+def _position_vectors(count: int, dimensions: int) -> Floats:
     """Return a vector for each position: sines and cosines of many wavelengths."""
     rates = 10_000.0 ** (-np.arange(dimensions // 2) / (dimensions // 2))
     angles = np.arange(count)[:, None] * rates
-    vectors = PLACE_SCALE * np.concatenate((np.sin(angles), np.cos(angles)), axis=1).astype(np.float32)
+    vectors = POSITION_SCALE * np.concatenate((np.sin(angles), np.cos(angles)), axis=1).astype(np.float32)
     vectors.setflags(write=False)
     return np.asarray(vectors, np.float32)

@@ -18,21 +18,21 @@ _ASCII_PUNCTUATION = frozenset(string.punctuation)
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class WordPieces:
     """The word pieces of a text, without special tokens."""
 
     ids: NDArray[np.int64]
     spans: tuple[Span, ...]
-    words: NDArray[np.bool_]
+    is_word: NDArray[np.bool_]
     """Which pieces are more than punctuation or white space."""
 
-    def first(self, most: int) -> Tokens:
+    def first(self, count: int) -> WordPieces:
         """Return the first so many pieces."""
-        return self.between(0, most)
+        return self.between(0, count)
 
-    def between(self, first: int, last: int) -> Tokens:
+    def between(self, first: int, last: int) -> WordPieces:
         """Return the pieces from one index up to another."""
-        return Tokens(self.ids[first:last], self.spans[first:last], self.words[first:last])
+        return WordPieces(self.ids[first:last], self.spans[first:last], self.is_word[first:last])
 
 
 class Tokeniser:
@@ -55,22 +55,22 @@ class Tokeniser:
         """Return how many word pieces a text has."""
         return len(self._tokenizer.encode(_SURROGATE.sub("?", text), add_special_tokens=False).ids)
 
-    def encode(self, text: str) -> Tokens:
+    def encode(self, text: str) -> WordPieces:
         """Return the word pieces of a text."""
         # Unpaired surrogates cannot be encoded; each is replaced by one character, so that positions stay right.
         text = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
         encoded = self._tokenizer.encode(text, add_special_tokens=False)
-        spans = tuple(_trimmed(text, start, end) for start, end in encoded.offsets)
-        words = np.fromiter((_is_word(text[start:end]) for start, end in spans), np.bool_, len(spans))
-        return Tokens(np.array(encoded.ids, np.int64), spans, words)
+        spans = tuple(_trim_space(text, start, end) for start, end in encoded.offsets)
+        words = np.fromiter((_has_word_character(text[start:end]) for start, end in spans), np.bool_, len(spans))
+        return WordPieces(np.array(encoded.ids, np.int64), spans, words)
 
 
-def _trimmed(text: str, start: int, end: int) -> Span:
+def _trim_space(text: str, start: int, end: int) -> Span:
     """Return the span without the white space that some tokenizers include before a word."""
     while start < end and text[start].isspace():
         start += 1
     return start, end
 
 
-def _is_word(text: str) -> bool:
+def _has_word_character(text: str) -> bool:
     return text.isalnum() or any(category(char)[0] not in "PZC" and char not in _ASCII_PUNCTUATION for char in text)

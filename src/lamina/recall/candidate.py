@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lamina.atom.atom import Atom
-from lamina.atom.passage import Passage, passage_of
-from lamina.recall.view import View
-from lamina.store.base import Edge, Match
-from lamina.store.encodings import Key, Near
+from lamina.atom.passage import Passage, passage_by_number
+from lamina.recall.recall_view import RecallView
+from lamina.store.base import Edge, TextMatch
+from lamina.store.encodings import NearPassage, PassageKey
 
 
 @dataclass(slots=True)
@@ -17,9 +17,9 @@ class Candidate:
     """A passage that may answer: its position in the store, its text match, and the terms added to its relevance so
     far."""
 
-    key: Key
-    near: Near
-    match: Match | None = None
+    key: PassageKey
+    near: NearPassage
+    match: TextMatch | None = None
     terms: dict[str, float] = field(default_factory=dict)
     links: tuple[Edge, ...] = ()
 
@@ -29,11 +29,11 @@ class Candidate:
         return max(0.0, sum(self.terms.values()))
 
 
-def passages_read(candidates: Sequence[Candidate], view: View) -> dict[Key, tuple[Atom, Passage]]:
+def read_passages(candidates: Sequence[Candidate], view: RecallView) -> dict[PassageKey, tuple[Atom, Passage]]:
     """Return the atoms and passages of the candidates that still exist."""
     atoms = view.atoms(candidate.key[0] for candidate in candidates)
     pairs = {
-        candidate.key: (atom, passage_of(atom, candidate.key[1]))
+        candidate.key: (atom, passage_by_number(atom, candidate.key[1]))
         for candidate in candidates
         if (atom := atoms.get(candidate.key[0])) is not None
     }

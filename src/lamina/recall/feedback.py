@@ -10,13 +10,13 @@ from enum import StrEnum
 from lamina.atom.atom import Signals
 from lamina.atom.identity import AtomId
 from lamina.errors import InvalidInput
-from lamina.lifecycle.signals import from_counted
+from lamina.lifecycle.signals import from_counters
 
-LOWEST, HIGHEST = 0.1, 2.0
-IGNORED = -0.05
+LOWEST_QUALITY, HIGHEST_QUALITY = 0.1, 2.0
+IGNORED_HIT_CHANGE = -0.05
 
 
-class Verdict(StrEnum):
+class AnswerVerdict(StrEnum):
     """The quality of an answer: `down` means it did not help, `wrong` that the atoms it was made from are false."""
 
     UP = "up"
@@ -24,27 +24,31 @@ class Verdict(StrEnum):
     WRONG = "wrong"
 
 
-CITED: dict[Verdict, float] = {Verdict.UP: 0.1, Verdict.DOWN: 0.0, Verdict.WRONG: -0.2}
+CITED_HIT_CHANGES: dict[AnswerVerdict, float] = {
+    AnswerVerdict.UP: 0.1,
+    AnswerVerdict.DOWN: 0.0,
+    AnswerVerdict.WRONG: -0.2,
+}
 """How a verdict changes the quality of a cited atom. An answer may fail for many reasons, so `down` changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class FeedbackEffect:
     """What one answer, or one use, changes about one atom."""
 
-    quality: float = 0.0
-    used: bool = False
+    quality_change: float = 0.0
+    is_used: bool = False
 
-    def applied(self, signals: Signals, at: datetime) -> Signals:
+    def apply_to(self, signals: Signals, at: datetime) -> Signals:
         """Return the signals after the change. Quality stays between .1 and 2, and the time of the last use never moves
         back.
 
         A use in a good answer counts as a success, one in a wrong answer as a failure.
         """
-        quality = min(HIGHEST, max(LOWEST, round(signals.quality_score + self.quality, 9)))
-        if not self.used:
+        quality = min(HIGHEST_QUALITY, max(LOWEST_QUALITY, round(signals.quality_score + self.quality_change, 9)))
+        if not self.is_used:
             return replace(signals, quality_score=quality)
-        after = from_counted(signals).used(at)
+        after = from_counters(signals).with_use(at)
         return replace(
             signals,
             quality_score=quality,
@@ -53,20 +57,22 @@ class Lesson:
             first_used_at=after.first_use,
             last_recalled_at=max(signals.last_recalled_at or at, at),
             use_days=after.use_days,
-            successes=signals.successes + (self.quality > 0),
-            failures=signals.failures + (self.quality < 0),
+            successes=signals.successes + (self.quality_change > 0),
+            failures=signals.failures + (self.quality_change < 0),
         )
 
 
-def parse_verdict(text: str) -> Verdict:
+def parse_verdict(text: str) -> AnswerVerdict:
     """Return the verdict that a caller names. Raises InvalidInput for an unknown one."""
     try:
-        return Verdict(text)
+        return AnswerVerdict(text)
     except ValueError as error:
-        raise InvalidInput(f"unknown verdict {text!r}; choose one of {', '.join(Verdict)}") from error
+        raise InvalidInput(f"unknown verdict {text!r}; choose one of {', '.join(AnswerVerdict)}") from error
 
 
-def learn(hits: Iterable[AtomId], cited: Sequence[AtomId], verdict: Verdict) -> dict[AtomId, Lesson]:
+def derive_feedback_effects(
+    hits: Iterable[AtomId], cited: Sequence[AtomId], verdict: AnswerVerdict
+) -> dict[AtomId, FeedbackEffect]:
     """Return what a verdict on an answer changes about each hit of its recall, in the order of the hits.
 
     A cited atom counts as used, whatever the verdict, and its quality changes by +.1 (`up`), 0 (`down`) or −.2
@@ -86,9 +92,14 @@ def learn(hits: Iterable[AtomId], cited: Sequence[AtomId], verdict: Verdict) -> 
     if not cited:
         return {}
     chosen = frozenset(cited)
-    return {atom_id: Lesson(CITED[verdict], used=True) if atom_id in chosen else Lesson(IGNORED) for atom_id in hit_ids}
+    return {
+        atom_id: FeedbackEffect(CITED_HIT_CHANGES[verdict], is_used=True)
+        if atom_id in chosen
+        else FeedbackEffect(IGNORED_HIT_CHANGE)
+        for atom_id in hit_ids
+    }
 
 
-def cite(ids: Iterable[AtomId]) -> dict[AtomId, Lesson]:
+def derive_citation_effects(ids: Iterable[AtomId]) -> dict[AtomId, FeedbackEffect]:
     """Return the effect of a use without a verdict: it counts as a use, and quality stays."""
-    return dict.fromkeys(ids, Lesson(used=True))
+    return dict.fromkeys(ids, FeedbackEffect(is_used=True))

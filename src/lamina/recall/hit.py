@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 
 from lamina.atom.atom import Atom
 from lamina.atom.passage import Passage, passages_of
-from lamina.recall.coarse import Coarse
-from lamina.recall.marks import Before, Earlier, Instead, Mark, Transition, is_flagged
-from lamina.recall.pack import Count, Item, by_characters, pack
-from lamina.text.normal import one_line
-from lamina.text.times import format_time
+from lamina.recall.context_packing import ContextItem, TokenCounter, estimate_tokens, pack_context
+from lamina.recall.marks import EarlierValue, HitMark, MovedBefore, ReplacedPassage, ValueTransition, is_flagged
+from lamina.recall.vector_precision import VectorPrecision
+from lamina.text.normal_form import one_line
+from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
     from lamina.working.block import Block
 
-Core = Callable[[], Sequence[Atom]]
+CoreLoader = Callable[[], Sequence[Atom]]
 """Loads the core memories when they are needed."""
 
-_SHOWN_TERMS = 3
-_TOLD: dict[str, str] = {
+_MAX_SHOWN_TERMS = 3
+_TERM_LABELS: dict[str, str] = {
     "text": "words",
     "vector": "meaning",
     "light": "meaning (static)",
@@ -71,18 +71,18 @@ class Hit:
     marks: tuple[str, ...] = ()
     relevant: bool = True
     statements: tuple[Atom, ...] = ()
-    shown: str | None = None
-    transitions: tuple[Transition, ...] = ()
-    instead_of: Instead | None = None
-    before: tuple[Before, ...] = ()
-    coarse: Coarse | None = None
-    earlier: Earlier | None = None
+    shown_text: str | None = None
+    transitions: tuple[ValueTransition, ...] = ()
+    instead_of: ReplacedPassage | None = None
+    before: tuple[MovedBefore, ...] = ()
+    precision: VectorPrecision | None = None
+    earlier: EarlierValue | None = None
     answers: float | None = None
 
     @property
     def text(self) -> str:
         """What is shown of the passage."""
-        return self.passage.text if self.shown is None else self.shown
+        return self.passage.text if self.shown_text is None else self.shown_text
 
     @property
     def flagged(self) -> bool:
@@ -91,9 +91,9 @@ class Hit:
         return is_flagged(self.marks)
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         """The marks, and the transitions as text."""
-        marks = (mark for mark in self.marks if self.earlier is None or mark != Mark.EARLIER)
+        marks = (mark for mark in self.marks if self.earlier is None or mark != HitMark.EARLIER)
         earlier = (str(self.earlier),) if self.earlier else ()
         return (*earlier, *marks, *(one_line(str(transition)) for transition in self.transitions))
 
@@ -110,13 +110,15 @@ class Hit:
     @property
     def why(self) -> str:
         """The reason on one line: the strongest terms, the matching words, and the weights that changed the score."""
-        strongest = sorted((term for term in self.terms if term[1] > 0), key=lambda entry: -entry[1])[:_SHOWN_TERMS]
-        reasons = ", ".join(f"{_TOLD.get(name, name)} {value:.3f}" for name, value in strongest) or "no positive term"
+        strongest = sorted((term for term in self.terms if term[1] > 0), key=lambda entry: -entry[1])[:_MAX_SHOWN_TERMS]
+        reasons = (
+            ", ".join(f"{_TERM_LABELS.get(name, name)} {value:.3f}" for name, value in strongest) or "no positive term"
+        )
         words = ", ".join(f"“{word}”" for word, _ in self.words)
         weights = "".join(f" × {name} {value:.3g}" for name, value in self.weights if f"{value:.3g}" != "1")
-        return f"{reasons}{f' (has {words})' if words else ''}{weights}{self._followed()}"
+        return f"{reasons}{f' (has {words})' if words else ''}{weights}{self._describe_placement()}"
 
-    def _followed(self) -> str:
+    def _describe_placement(self) -> str:
         """Return why it has a place that its own words did not earn, and what changed."""
         notes = [one_line(str(transition)) for transition in self.transitions]
         notes += [str(self.instead_of)] if self.instead_of else []
@@ -145,10 +147,12 @@ class Hit:
             "transitions": [
                 [transition.was, transition.now, format_time(transition.since)] for transition in self.transitions
             ],
-            "instead_of": [self.instead_of.atom_id, self.instead_of.n, self.instead_of.why] if self.instead_of else [],
-            "before": [[move.atom_id, move.why] for move in self.before],
-            "precision": asdict(self.coarse) if self.coarse else {},
-            "earlier": [self.earlier.atom_id, self.earlier.n, format_time(self.earlier.until), self.earlier.chance]
+            "instead_of": [self.instead_of.atom_id, self.instead_of.n, self.instead_of.reason]
+            if self.instead_of
+            else [],
+            "before": [[move.atom_id, move.reason] for move in self.before],
+            "precision": asdict(self.precision) if self.precision else {},
+            "earlier": [self.earlier.atom_id, self.earlier.n, format_time(self.earlier.until), self.earlier.probability]
             if self.earlier
             else [],
             "answers": self.answers,
@@ -171,36 +175,39 @@ class Recall:
     asked_at: datetime
     understood: tuple[tuple[str, str], ...] = ()
     filtered: tuple[tuple[str, int], ...] = ()
-    core: Core = field(default=list, repr=False, compare=False)
+    core: CoreLoader = field(default=list, repr=False, compare=False)
 
     @property
     def relevant(self) -> tuple[Hit, ...]:
         """The hits above the floor; none means that nothing is known."""
         return tuple(hit for hit in self.hits if hit.relevant)
 
-    def context(self, budget: int = 2000, *, count: Count | None = None, blocks: Sequence[Block] = ()) -> str:
+    def context(self, budget: int = 2000, *, count: TokenCounter | None = None, blocks: Sequence[Block] = ()) -> str:
         """Return the relevant hits as fenced text in sections for an agent, core memories first, within a token budget.
 
         `count` counts the tokens of a text; by default the bundled tokenizer does. The notes of `blocks` are added, the
         newest of them if there is no room for all.
         """
-        return pack(
-            [*(Item(hit.atom, hit.passage, hit.text, hit.told) for hit in self.relevant), *self._statements()],
+        return pack_context(
+            [
+                *(ContextItem(hit.atom, hit.passage, hit.text, hit.notes) for hit in self.relevant),
+                *self._statement_items(),
+            ],
             budget,
             core=[(atom, passages_of(atom)[0]) for atom in self.core()],
-            count=count or bundled_count(),
-            beside=[(block.workstream, block.lines) for block in blocks],
+            count=count or bundled_token_counter(),
+            workstreams=[(block.workstream, block.lines) for block in blocks],
         )
 
-    def _statements(self) -> Iterator[Item]:
+    def _statement_items(self) -> Iterator[ContextItem]:
         """Return the statements extracted from the hits, for the room that is left."""
         distinct = {atom.id: atom for hit in self.relevant for atom in hit.statements}
-        return (Item(atom, passages_of(atom)[0]) for atom in distinct.values())
+        return (ContextItem(atom, passages_of(atom)[0]) for atom in distinct.values())
 
 
-def bundled_count() -> Count:
+def bundled_token_counter() -> TokenCounter:
     """Return the token counter of the bundled tokenizer, or an estimate if it is not installed."""
-    from lamina.models.light import light_tokeniser
+    from lamina.models.light_embedder import load_light_tokeniser
 
-    tokeniser = light_tokeniser()
-    return by_characters if tokeniser is None else tokeniser.count
+    tokeniser = load_light_tokeniser()
+    return estimate_tokens if tokeniser is None else tokeniser.count

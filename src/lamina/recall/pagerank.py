@@ -10,15 +10,15 @@ from typing import TypeAlias, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-WEAKEST = 0.2
+MIN_EDGE_WEIGHT = 0.2
 """Edges weaker than this are ignored."""
 MOST_NODES = 2000
 _ROUNDING = 1e-9
 
-Graph: TypeAlias = dict[str, dict[str, float]]
+EdgeWeights: TypeAlias = dict[str, dict[str, float]]
 
 
-class Walk(TypedDict):
+class PageRankOptions(TypedDict):
     """How far the mass is carried."""
 
     alpha: float
@@ -26,7 +26,7 @@ class Walk(TypedDict):
     most_steps: int
 
 
-EIGHT_STEPS: Walk = {"alpha": 0.85, "tolerance": 0.0, "most_steps": 8}
+EIGHT_STEPS: PageRankOptions = {"alpha": 0.85, "tolerance": 0.0, "most_steps": 8}
 """The variant that some systems use: eight steps at .85, which has not converged (the error may still be .545)."""
 
 
@@ -49,14 +49,14 @@ def pagerank(
     leads there, then by id. The result does not depend on the order of the input, to the last bit.
     """
     seed_weights = {node: float(weight) for node, weight in seeds.items() if weight > 0}
-    graph = _graph(edges)
-    nodes = sorted(_reached(graph, seed_weights, most_nodes))
+    graph = _build_graph(edges)
+    nodes = sorted(_find_reachable(graph, seed_weights, most_nodes))
     if not nodes:
         return {}
     index = {node: n for n, node in enumerate(nodes)}
     restart = np.array([seed_weights.get(node, 0.0) for node in nodes])
     restart /= math.fsum(restart)
-    source, target, share = _steps(graph, index)
+    source, target, share = _transition_shares(graph, index)
     stranded = np.bincount(source, minlength=len(nodes)) == 0
     mass = restart
     for _ in range(most_steps):
@@ -69,25 +69,25 @@ def pagerank(
     return dict(zip(nodes, mass.tolist(), strict=True))
 
 
-def _graph(edges: Iterable[tuple[str, str, float]]) -> Graph:
+def _build_graph(edges: Iterable[tuple[str, str, float]]) -> EdgeWeights:
     """Return the edges by source and target, with sums that do not depend on the order of the input."""
     strengths: dict[tuple[str, str], list[float]] = {}
     for source, target, strength in edges:
         # After eight decay windows a confidence is 1 − .1 × 8, which is a little less than .2 in floating point.
-        if strength >= WEAKEST - _ROUNDING:
+        if strength >= MIN_EDGE_WEIGHT - _ROUNDING:
             strengths.setdefault((source, target), []).append(strength)
-    graph: Graph = {}
+    graph: EdgeWeights = {}
     for (source, target), parallel in strengths.items():
         graph.setdefault(source, {})[target] = math.fsum(parallel)
     return graph
 
 
-def _reached(graph: Graph, seeds: Mapping[str, float], most: int) -> set[str]:
+def _find_reachable(graph: EdgeWeights, seeds: Mapping[str, float], limit: int) -> set[str]:
     """Return the seeds and what can be reached from them, nearest first, up to the limit."""
     reached: set[str] = set()
     ring = dict(seeds)
-    while ring and len(reached) < most:
-        nearest = sorted(ring, key=lambda node: (-ring[node], node))[: most - len(reached)]
+    while ring and len(reached) < limit:
+        nearest = sorted(ring, key=lambda node: (-ring[node], node))[: limit - len(reached)]
         reached.update(nearest)
         ring = {}
         for node in nearest:
@@ -97,14 +97,16 @@ def _reached(graph: Graph, seeds: Mapping[str, float], most: int) -> set[str]:
     return reached
 
 
-def _steps(graph: Graph, place: Mapping[str, int]) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+def _transition_shares(
+    graph: EdgeWeights, index: Mapping[str, int]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
     """Return every edge between the nodes, ordered by source, with its share of what leaves the source."""
     source: list[int] = []
     target: list[int] = []
     share: list[float] = []
-    for node, row in place.items():
+    for node, row in index.items():
         outgoing = [
-            (place[neighbour], strength) for neighbour, strength in graph.get(node, {}).items() if neighbour in place
+            (index[neighbour], strength) for neighbour, strength in graph.get(node, {}).items() if neighbour in index
         ]
         total = math.fsum(strength for _, strength in outgoing)
         source += [row] * len(outgoing)

@@ -15,47 +15,51 @@ from collections.abc import Callable, Sequence
 from lamina.atom.atom import Atom
 from lamina.atom.relation import RelationName
 from lamina.recall.candidate import Candidate
-from lamina.recall.follow import Found
-from lamina.recall.recipe import Recipe, floor
+from lamina.recall.recall_view import RecallView
+from lamina.recall.result_passages import ResultPassage
+from lamina.recall.scoring_profiles import ScoringProfile, relevance_floor
 from lamina.recall.state_terms import STATE_TERM, StateTerms
-from lamina.recall.view import View
 
-NAMED = ("exact", "entity")
+NAMING_TERMS = ("exact", "entity")
 """The terms of a fact whose subject, or one of whose entities, the question names."""
 
 
-def answering(
-    found: Sequence[Found],
+def build_relevance_test(
+    results: Sequence[ResultPassage],
     candidates: Sequence[Candidate],
-    recipe: Recipe,
-    view: View,
+    profile: ScoringProfile,
+    view: RecallView,
     *,
-    closely: bool,
+    compare_tokens: bool,
     states: StateTerms | None = None,
-) -> Callable[[Found], bool]:
+) -> Callable[[ResultPassage], bool]:
     """Return a function that says whether a result counts as an answer: by the probability of the state model, if it
     gave one."""
     session_counts = Counter(candidate.near.session for candidate in candidates)
-    named_ids = {result.atom.id for result in found if goes_by_names(result.atom) and _is_called(result)}
+    named_ids = {
+        result.atom.id for result in results if has_declared_names(result.atom) and _is_named_in_question(result)
+    }
     needed = {
         edge.target
         for edge in (view.store.edges(sorted(named_ids), view.scopes) if named_ids else ())
         if edge.name == RelationName.DEPENDS_ON and edge.source in named_ids
     }
 
-    def counts(result: Found) -> bool:
+    def counts(result: ResultPassage) -> bool:
         relevance = _relevance_without_states(result.candidate)
         chance = states.answers.get(result.candidate.key) if states is not None else None
         is_talk = result.atom.is_segment or bool(result.atom.evidence)
         match = result.candidate.match
-        holds_all = states is not None and match is not None and len(match.parts) >= max(1, states.words)
+        holds_all = states is not None and match is not None and len(match.token_scores) >= max(1, states.word_count)
         if chance is not None and states is not None and is_talk and not holds_all:
             return chance >= states.threshold
-        if not goes_by_names(result.atom):
-            return relevance >= floor(recipe, session_counts[result.candidate.near.session], closely=closely)
+        if not has_declared_names(result.atom):
+            return relevance >= relevance_floor(
+                profile, session_counts[result.candidate.near.session], compare_tokens=compare_tokens
+            )
         if result.atom.id in named_ids or result.atom.id in needed:
             return True
-        return relevance >= recipe.unnamed[bool(named_ids)]
+        return relevance >= profile.unnamed_floor[bool(named_ids)]
 
     return counts
 
@@ -66,11 +70,11 @@ def _relevance_without_states(candidate: Candidate) -> float:
     return max(0.0, sum(amount for name, amount in candidate.terms.items() if not name.startswith(STATE_TERM)))
 
 
-def goes_by_names(atom: Atom) -> bool:
+def has_declared_names(atom: Atom) -> bool:
     """Return whether a fact was written with entity names; what was extracted from words has evidence instead."""
     return bool(atom.entities) and not atom.evidence and not atom.is_segment
 
 
-def _is_called(found: Found) -> bool:
+def _is_named_in_question(result: ResultPassage) -> bool:
     """Return whether the question names a fact, or the one it replaced."""
-    return found.instead_of is not None or any(name in found.candidate.terms for name in NAMED)
+    return result.replaced_passage is not None or any(name in result.candidate.terms for name in NAMING_TERMS)

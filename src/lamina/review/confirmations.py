@@ -10,18 +10,18 @@ from collections.abc import Iterable
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
-from lamina.atom.lineage import trust
-from lamina.atom.scope import visible_from
+from lamina.atom.lineage import lineage_trust
+from lamina.atom.scope import readable_scopes
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.atom.trust import TRUST, Origin
-from lamina.store.base import Filter, Store
+from lamina.store.base import AtomFilter, Store
 
 
-def confirmations_of(atom: Atom, store: Store) -> int:
+def count_confirmations(atom: Atom, store: Store) -> int:
     """Return how many sessions of people the evidence comes from, without the one that said it first."""
 
     def load_atoms(ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
-        atoms = store.read(Filter(scopes=visible_from(atom.scope), ids=tuple(ids)))
+        atoms = store.read(AtomFilter(scopes=readable_scopes(atom.scope), ids=tuple(ids)))
         return {source.id: source for source in atoms}
 
     segments_by_id = (
@@ -31,12 +31,12 @@ def confirmations_of(atom: Atom, store: Store) -> int:
         segments_by_id[AtomId(evidence.segment)] for evidence in atom.evidence if evidence.segment in segments_by_id
     ]
     trusted_sources = {
-        _source(segment)
+        _source_key(segment)
         for segment in {segment.id: segment for segment in segments}.values()
-        if segment.status in RECALL_WEIGHT and trust(segment, load_atoms) >= TRUST[Origin.HUMAN]
+        if segment.status in RECALL_WEIGHT and lineage_trust(segment, load_atoms) >= TRUST[Origin.HUMAN]
     }
-    return len(trusted_sources - {_source(segment) for segment in segments[:1]})
+    return len(trusted_sources - {_source_key(segment) for segment in segments[:1]})
 
 
-def _source(words: Atom) -> tuple[str | None, str | None]:
-    return words.session_id, words.source_id
+def _source_key(segment: Atom) -> tuple[str | None, str | None]:
+    return segment.session_id, segment.source_id

@@ -13,27 +13,27 @@ from dataclasses import dataclass
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope, organisation
-from lamina.atom.strike import from_json
+from lamina.atom.scope import Scope, organisation_name
+from lamina.atom.sentence_removal import removal_target_from_json
 from lamina.errors import StoreError
-from lamina.logs import wordless
-from lamina.review.erasure_plan import Plan, Planner
-from lamina.review.remains import Remains, holding, unwritten
+from lamina.logs import summarise_error
+from lamina.review.erasure_plan import ErasurePlan, ErasurePlanner
+from lamina.review.file_cleanup import FileCleanup, copy_matcher, has_pending_writes
 from lamina.store.base import CommitId, Store
-from lamina.store.erasure import Erasure, Unfinished
-from lamina.store.fingerprints import Mark, MarkKind
-from lamina.sync import Sync
-from lamina.text.normal import normal_form
-from lamina.vault.files import Disk
+from lamina.store.erasure import Erasure, PendingErasure
+from lamina.store.fingerprints import FingerprintKind, FingerprintText
+from lamina.sync import VaultSync
+from lamina.text.normal_form import normal_form
+from lamina.vault.disk import Disk
 
 logger = logging.getLogger("lamina")
 
 LOCK_SECONDS = 60.0
 ON_REQUEST = "on request"
 """Replaces a reason that quotes what is erased."""
-_LONG_WORD = 5
-_LEAST_QUOTED = 4
-_OWN_WORDS = frozenset(
+_LONG_WORD_CHARS = 5
+_MIN_QUOTED_CHARS = 4
+_REASON_WORDS = frozenset(
     {
         "adopted",
         "asked",
@@ -81,121 +81,123 @@ class Eraser:
 
     store: Store
     disk: Disk
-    sync: Sync
+    sync: VaultSync
     actor: str
     scope: Scope
     scopes: tuple[Scope, ...]
-    told: tuple[str, ...] = ()
+    external_copies: tuple[str, ...] = ()
 
-    def plan(self, targets: Sequence[Atom]) -> Plan:
+    def plan(self, targets: Sequence[Atom]) -> ErasurePlan:
         """Return what is erased together with these atoms."""
-        return Planner(self.store, self.scopes).plan(targets)
+        return ErasurePlanner(self.store, self.scopes).plan(targets)
 
     def erase(self, targets: Sequence[Atom], reason: str) -> ErasureReceipt:
         """Erase atoms, the sentences they rest on, and every copy of those."""
         plan = self.plan(targets)
         with self.disk.lock("vault", LOCK_SECONDS):
-            with self.store.alone():
+            with self.store.exclusive_transaction():
                 if self.store.position() != plan.position:
                     plan = self.plan(targets)
-                vectors = sum(self.store.encodings.models().values())
-                started = self.store.erasures.apply(_erasure(plan, reason, self.actor, self.scope))
-            removed_files = Remains(self.disk, self.store.ledger).remove(started)
-        counts = counted(plan, started) | Counter(files=removed_files)
+                vectors = sum(self.store.encodings.count_by_model().values())
+                started = self.store.erasures.apply(_build_erasure(plan, reason, self.actor, self.scope))
+            removed_files = FileCleanup(self.disk, self.store.ledger).remove_files(started)
+        counts = count_removed(plan, started) | Counter(files=removed_files)
         finished = self._finish(counts)
-        counts["vectors"] = vectors - sum(self.store.encodings.models().values())
-        cleanup = Remains(self.disk, self.store.ledger)
+        counts["vectors"] = vectors - sum(self.store.encodings.count_by_model().values())
+        cleanup = FileCleanup(self.disk, self.store.ledger)
         return ErasureReceipt(
             commit=CommitId(started.commit),
-            erased=started.gone,
-            removed=_told(counts),
+            erased=started.erased_ids,
+            removed=_non_zero(counts),
             finished=finished,
-            still_in=tuple(cleanup.elsewhere(plan.everywhere, started.gone)),
-            outside=(*cleanup.outside(_sources(plan)), *self.told),
+            still_in=tuple(cleanup.find_unowned(plan.search_terms, started.erased_ids)),
+            outside=(*cleanup.external_copies(_source_names(plan)), *self.external_copies),
         )
 
     def _finish(self, counts: Counter[str]) -> bool:
         try:
-            return finish(self.store, self.disk, self.sync, counts)
+            return finish_erasures(self.store, self.disk, self.sync, counts)
         except (StoreError, OSError) as error:
-            logger.warning("an erasure will be finished later: %s", wordless(error))
+            logger.warning("an erasure will be finished later: %s", summarise_error(error))
             return False
 
 
-def finish(store: Store, disk: Disk, sync: Sync, counts: Counter[str] | None = None) -> bool:
+def finish_erasures(store: Store, disk: Disk, sync: VaultSync, counts: Counter[str] | None = None) -> bool:
     """Finish every erasure that was started; return whether none is left."""
-    unfinished, totals = store.erasures.unfinished(), counts if counts is not None else Counter()
+    unfinished, totals = store.erasures.pending(), counts if counts is not None else Counter()
     if not unfinished:
         return True
-    cleanup = Remains(disk, store.ledger)
+    cleanup = FileCleanup(disk, store.ledger)
     with disk.lock("vault", LOCK_SECONDS):
-        totals["files"] += sum(cleanup.remove(erasure) for erasure in unfinished if erasure.sought)
+        totals["files"] += sum(cleanup.remove_files(erasure) for erasure in unfinished if erasure.search_json)
     sync.run()
     for erasure in unfinished:
-        if erasure.sought and not unwritten(store.ledger, erasure.touched):
+        if erasure.search_json and not has_pending_writes(store.ledger, erasure.rewritten_ids):
             with disk.lock("vault", LOCK_SECONDS):
-                terms = from_json(erasure.sought)
-                totals.update(cleanup.strike(erasure, terms))
-                store.erasures.struck(erasure, holding(terms, erasure))
+                terms = removal_target_from_json(erasure.search_json)
+                totals.update(cleanup.redact_copies(erasure, terms))
+                store.erasures.mark_files_done(erasure, copy_matcher(terms, erasure))
     store.erasures.scrub()
-    return not store.erasures.unfinished()
+    return not store.erasures.pending()
 
 
-def counted(plan: Plan, begun: Unfinished | None = None) -> Counter[str]:
+def count_removed(plan: ErasurePlan, started: PendingErasure | None = None) -> Counter[str]:
     """Count the statements, segments, versions and sentences that an erasure removes or rewrites."""
-    segment_count = sum(versions[-1].is_segment for versions in plan.gone.values())
-    versions = begun.versions if begun else sum(map(len, plan.gone.values()))
+    segment_count = sum(versions[-1].is_segment for versions in plan.erased.values())
+    versions = started.version_count if started else sum(map(len, plan.erased.values()))
     return Counter(
         {
-            "statements": len(plan.gone) - segment_count,
+            "statements": len(plan.erased) - segment_count,
             "segments": segment_count,
             "versions": versions,
-            "sentences": plan.sentences,
-            "rewritten": len(plan.retold),
+            "sentences": plan.sentence_count,
+            "rewritten": len(plan.rewritten),
         }
     )
 
 
-def planned(plan: Plan) -> ErasureReceipt:
+def dry_run_receipt(plan: ErasurePlan) -> ErasureReceipt:
     """Return the receipt of a dry run."""
-    return ErasureReceipt(commit=None, erased=tuple(plan.gone), removed=_told(counted(plan)))
+    return ErasureReceipt(commit=None, erased=tuple(plan.erased), removed=_non_zero(count_removed(plan)))
 
 
-def _sources(plan: Plan) -> set[str]:
-    versions = [history[-1] for history in (*plan.gone.values(), *plan.retold.values())]
+def _source_names(plan: ErasurePlan) -> set[str]:
+    versions = [history[-1] for history in (*plan.erased.values(), *plan.rewritten.values())]
     return {name for atom in versions for name in (atom.source_id, atom.session_id) if name}
 
 
-def _told(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
+def _non_zero(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
     return tuple((name, number) for name, number in counts.items() if number)
 
 
-def _erasure(plan: Plan, reason: str, actor: str, scope: Scope) -> Erasure:
-    quoted = _quoted(plan)
+def _build_erasure(plan: ErasurePlan, reason: str, actor: str, scope: Scope) -> Erasure:
+    quoted = _quote_detector(plan)
     return Erasure(
         actor=actor,
         reason=ON_REQUEST if quoted(reason, True) else reason,
         scope=scope,
-        gone=tuple(plan.gone),
-        retold=plan.retold,
-        marks=tuple(dict.fromkeys(plan.marks)),
-        quoted=quoted,
-        sought=plan.everywhere.to_json(),
+        erased_ids=tuple(plan.erased),
+        rewritten=plan.rewritten,
+        fingerprint_texts=tuple(dict.fromkeys(plan.marks)),
+        quotes_erased=quoted,
+        search_json=plan.search_terms.to_json(),
         fingerprints={
-            atom_id: Mark(organisation(versions[-1].scope), MarkKind.STATEMENT, normal_form(versions[-1].content))
-            for atom_id, versions in plan.gone.items()
+            atom_id: FingerprintText(
+                organisation_name(versions[-1].scope), FingerprintKind.STATEMENT, normal_form(versions[-1].content)
+            )
+            for atom_id, versions in plan.erased.items()
         },
     )
 
 
-def _quoted(plan: Plan) -> Callable[[str, bool], bool]:
+def _quote_detector(plan: ErasurePlan) -> Callable[[str, bool], bool]:
     """Return a function that says whether a text quotes erased content: a phrase, or any long word if it is `near`."""
-    atoms = [version for versions in plan.gone.values() for version in versions]
+    atoms = [version for versions in plan.erased.values() for version in versions]
     claims = {normal_form(f"{atom.subject} {atom.attribute}") for atom in atoms if atom.attribute}
     values = {normal_form(atom.value) for atom in atoms if atom.value}
-    phrases = {phrase for phrase in (*plan.everywhere.forms, *claims, *values) if len(phrase) >= _LEAST_QUOTED}
-    words = {word for atom in atoms for text in _texts(atom) for word in normal_form(text).split()} - _OWN_WORDS
-    long_words = {word for word in words if len(word) >= _LONG_WORD}
+    phrases = {phrase for phrase in (*plan.search_terms.forms, *claims, *values) if len(phrase) >= _MIN_QUOTED_CHARS}
+    words = {word for atom in atoms for text in _texts_of(atom) for word in normal_form(text).split()} - _REASON_WORDS
+    long_words = {word for word in words if len(word) >= _LONG_WORD_CHARS}
 
     def is_quoted(text: str, near: bool) -> bool:
         form = normal_form(text)
@@ -207,6 +209,6 @@ def _quoted(plan: Plan) -> Callable[[str, bool], bool]:
     return is_quoted
 
 
-def _texts(atom: Atom) -> list[str]:
+def _texts_of(atom: Atom) -> list[str]:
     names = (atom.subject, atom.attribute, atom.value, atom.source_ref, atom.content, *atom.tags, *atom.entities)
     return [text for text in (*names, *atom.metadata.values()) if text]

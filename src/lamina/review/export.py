@@ -13,18 +13,24 @@ from lamina.atom.atom import Atom
 from lamina.atom.record import to_record
 from lamina.atom.scope import Scope
 from lamina.errors import InvalidInput
-from lamina.review.okf import bundle
-from lamina.review.table import table
-from lamina.store.base import Filter, Store, Version
-from lamina.text.times import format_time
-from lamina.vault import codec, layout
+from lamina.review.csv_table import render_csv
+from lamina.review.okf_bundle import render_bundle
+from lamina.store.base import AtomFilter, AtomVersion, Store
+from lamina.text.timestamps import format_time
+from lamina.vault import atom_file, layout
 
 FORMATS = ("json", "markdown", "okf", "csv")
 _SUFFIXES = {"json": ".json", "csv": ".csv"}
 
 
 def export(
-    store: Store, scopes: Sequence[Scope], root: Path, target: Path | None, format: str, history: bool, now: datetime
+    store: Store,
+    scopes: Sequence[Scope],
+    root: Path,
+    target: Path | None,
+    format: str,
+    with_history: bool,
+    now: datetime,
 ) -> Path:
     """Write the export, by default under `.lamina/exports/`; InvalidInput if it exists or the format is unknown."""
     if format not in FORMATS:
@@ -32,47 +38,47 @@ def export(
     path = target or root / ".lamina" / "exports" / f"{now:%Y%m%dT%H%M%S%f}{_SUFFIXES.get(format, '')}"
     if path.exists():
         raise InvalidInput(f"{path} already exists; choose another name")
-    _private(path.parent)
-    atoms = sorted(store.read(Filter(scopes=tuple(scopes))), key=lambda atom: atom.id)
+    _make_private_folder(path.parent)
+    atoms = sorted(store.read(AtomFilter(scopes=tuple(scopes))), key=lambda atom: atom.id)
     match format:
         case "json":
-            document = _told(store, atoms, history, now)
+            document = _to_json(store, atoms, with_history, now)
             _write(path, json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n")
         case "csv":
-            _write(path, table(atoms))
+            _write(path, render_csv(atoms))
         case "okf":
-            _write_all(path, bundle(atoms))
+            _write_all(path, render_bundle(atoms))
         case "markdown":
-            _write_all(path, ((layout.path_for(atom), codec.render(atom, None, str)) for atom in atoms))
+            _write_all(path, ((layout.path_for(atom), atom_file.render_file(atom, None, str)) for atom in atoms))
     return path
 
 
-def _write_all(place: Path, files: Iterable[tuple[str, bytes]]) -> None:
-    _private(place)
+def _write_all(folder: Path, files: Iterable[tuple[str, bytes]]) -> None:
+    _make_private_folder(folder)
     for name, data in files:
-        file = place / name
-        _private(file.parent)
+        file = folder / name
+        _make_private_folder(file.parent)
         _write(file, data)
 
 
-def _private(folder: Path) -> None:
+def _make_private_folder(folder: Path) -> None:
     """Create a folder and its parents for the owner only; `parents=True` would give parents the default mode."""
     for path in (*reversed(folder.parents), folder):
         if not path.exists():
             path.mkdir(mode=0o700)
 
 
-def _told(store: Store, atoms: Sequence[Atom], history: bool, now: datetime) -> dict[str, Any]:
+def _to_json(store: Store, atoms: Sequence[Atom], with_history: bool, now: datetime) -> dict[str, Any]:
     records = []
     for atom in atoms:
         record: dict[str, Any] = to_record(atom)
-        if history:
-            record["history"] = [_version(version) for version in store.versions(atom.id)]
+        if with_history:
+            record["history"] = [_version_record(version) for version in store.versions(atom.id)]
         records.append(record)
     return {"lamina_export": 1, "exported_at": format_time(now), "position": store.position(), "atoms": records}
 
 
-def _version(version: Version) -> dict[str, Any]:
+def _version_record(version: AtomVersion) -> dict[str, Any]:
     return {
         "revision": version.revision,
         "commit": version.commit,

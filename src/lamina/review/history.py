@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lamina.atom.status import Status
-from lamina.store.base import CommitId, Version
+from lamina.store.base import AtomVersion, CommitId
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class History:
     """The history of an atom: its status changes and every version, oldest first."""
 
     transitions: tuple[Transition, ...]
-    versions: tuple[Version, ...]
+    versions: tuple[AtomVersion, ...]
 
 
-def history_of(versions: Sequence[Version]) -> History:
+def build_history(versions: Sequence[AtomVersion]) -> History:
     """Return the versions with the status changes among them."""
     transitions = tuple(
         Transition(version.old_status, version.atom.status, version.reason, version.actor, version.at, version.commit)

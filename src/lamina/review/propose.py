@@ -7,16 +7,23 @@ from typing import Any
 
 from lamina.atom.identity import IdSource
 from lamina.atom.kinds import Layer
-from lamina.atom.proposal import TYPE, Proposal
+from lamina.atom.proposal import PROPOSAL_TYPE_KEY, ProposalType
 from lamina.atom.status import Status
 from lamina.capture.draft import Draft
 from lamina.capture.receipt import Receipt
-from lamina.capture.write import Words, Writer, fresh_ids, unhurried, verdicts_on, write
+from lamina.capture.statement_commit import (
+    SegmentBatch,
+    Writer,
+    classify_statements,
+    commit_verdicts,
+    new_ids,
+    retry_exclusively,
+)
 from lamina.clock import Clock
 from lamina.errors import InvalidInput
 from lamina.store.base import Store
 
-PROFILE = ("profile_key", "value", "reason")
+PROFILE_FIELDS = ("profile_key", "value", "reason")
 """The metadata that a proposal of a profile value needs."""
 
 
@@ -27,22 +34,24 @@ def propose(
 
     def attempt() -> Receipt:
         now = clock.now()
-        fresh = fresh_ids(ids, now)
+        fresh = new_ids(ids, now)
         drafted = (draft.to_atom(next(fresh), writer.scope, writer.origin, writer.principal, now) for draft in drafts)
         atoms = [atom.with_(status=Status.CONSTRAINED) for atom in drafted]
-        return write(Words(), verdicts_on(atoms, store, now), writer, store, "propose", reason, key)
+        return commit_verdicts(
+            SegmentBatch(), classify_statements(atoms, store, now), writer, store, "propose", reason, key
+        )
 
-    return unhurried(store, attempt)
+    return retry_exclusively(store, attempt)
 
 
-def with_contract(fields: Mapping[str, Any], reason: str) -> dict[str, Any]:
+def complete_profile_fields(fields: Mapping[str, Any], reason: str) -> dict[str, Any]:
     """Return a proposal's fields, completed for a profile value; InvalidInput if a key, value or reason is missing."""
     metadata = fields.get("metadata") or {}
     if not isinstance(metadata, Mapping) or "profile_key" not in metadata:
         return dict(fields)
     completed = {"value": fields.get("value") or "", "reason": reason, **metadata}
-    missing = [name for name in PROFILE if not str(completed.get(name) or "").strip()]
+    missing = [name for name in PROFILE_FIELDS if not str(completed.get(name) or "").strip()]
     if missing:
         raise InvalidInput(f"a proposal of a profile value needs {' and '.join(missing)} in its metadata")
     defaults = {"kind": "preference", "value": completed["value"], "layer": Layer.PROFILE}
-    return {**defaults, **fields, "metadata": {TYPE: Proposal.PROFILE_UPDATE.value, **completed}}
+    return {**defaults, **fields, "metadata": {PROPOSAL_TYPE_KEY: ProposalType.PROFILE_UPDATE.value, **completed}}

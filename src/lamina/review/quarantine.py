@@ -12,23 +12,23 @@ from dataclasses import dataclass
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
-from lamina.atom.kinds import traits
-from lamina.atom.status import Status, Way
+from lamina.atom.kinds import kind_traits
+from lamina.atom.status import Status, TransitionCause
 from lamina.atom.trust import Origin
 from lamina.capture.receipt import Outcome, Receipt, Result
-from lamina.capture.write import unhurried
+from lamina.capture.statement_commit import retry_exclusively
 from lamina.errors import InvalidInput, NotFound, Refused
-from lamina.review.give_back import given_back, in_the_way
-from lamina.review.reviewer import Reviewer, with_reason
-from lamina.review.waiting import comes_from
-from lamina.store.base import Changed, CommitId, Filter
+from lamina.review.pending_items import is_from_source
+from lamina.review.reinstatement import find_claim_holders, reinstate_ended
+from lamina.review.reviewer import Reviewer, parse_reason
+from lamina.store.base import AtomFilter, CommitId, EntryChange
 
-GUARD = 0.05
+MAX_SHARE = 0.05
 """A quarantine of a larger share of all atoms needs explicit approval."""
 
 
 @dataclass(frozen=True, slots=True)
-class Suspect:
+class QuarantineTarget:
     """What is quarantined: exactly one of a source, a session or an origin."""
 
     source: str | None = None
@@ -39,9 +39,9 @@ class Suspect:
         if sum(value is not None for value in (self.source, self.session, self.origin)) != 1:
             raise InvalidInput("name exactly one of source, session and origin to quarantine")
 
-    def holds(self, atom: Atom) -> bool:
+    def includes(self, atom: Atom) -> bool:
         if self.source is not None:
-            return comes_from(atom, self.source)
+            return is_from_source(atom, self.source)
         return atom.session_id == self.session if self.session is not None else atom.origin is self.origin
 
     def __str__(self) -> str:
@@ -50,34 +50,38 @@ class Suspect:
         return f"session {self.session}" if self.session is not None else f"origin {self.origin}"
 
 
-def quarantine(suspect: Suspect, reason: str, by: Reviewer, *, yes: bool) -> Receipt:
+def quarantine(target: QuarantineTarget, reason: str, reviewer: Reviewer, *, yes: bool) -> Receipt:
     """Make all of it pending again; the receipt lists what is pending and what was reinstated."""
-    parsed_reason = with_reason(reason)
-    by.writer()
+    parsed_reason = parse_reason(reason)
+    reviewer.authorised_writer()
 
     def attempt() -> Receipt:
-        atoms = {atom.id: atom for atom in by.store.read(Filter(scopes=by.scopes))}
-        quarantined = _descended(suspect.holds, atoms)
+        atoms = {atom.id: atom for atom in reviewer.store.read(AtomFilter(scopes=reviewer.scopes))}
+        quarantined = _find_descendants(target.includes, atoms)
         if not quarantined:
-            raise NotFound(f"nothing came from {suspect}")
-        if len(quarantined) > GUARD * len(atoms) and not yes:
+            raise NotFound(f"nothing came from {target}")
+        if len(quarantined) > MAX_SHARE * len(atoms) and not yes:
             raise Refused(
-                f"{len(quarantined)} of {len(atoms)} atoms came from {suspect} or were derived from it, more than "
-                f"{GUARD:.0%} of the memory; check them with --dry-run, then confirm with --yes"
+                f"{len(quarantined)} of {len(atoms)} atoms came from {target} or were derived from it, more than "
+                f"{MAX_SHARE:.0%} of the memory; check them with --dry-run, then confirm with --yes"
             )
-        pending = {atom.id: _held(atom) for atom in quarantined.values() if atom.status is not Status.TOMBSTONED}
-        reinstated = _given_back(quarantined, atoms, by)
-        outcomes = [Outcome(Result.HELD, atom, f"came from {suspect}") for atom in pending.values()]
-        outcomes += [Outcome(_became(atom, atoms), atom, f"{suspect} is in quarantine") for atom in reinstated.values()]
-        return by.carry_out("quarantine", f"{parsed_reason}: {suspect}", outcomes, Way.QUARANTINE)
+        pending = {atom.id: _as_pending(atom) for atom in quarantined.values() if atom.status is not Status.TOMBSTONED}
+        reinstated = _reinstate_others(quarantined, atoms, reviewer)
+        outcomes = [Outcome(Result.HELD, atom, f"came from {target}") for atom in pending.values()]
+        outcomes += [
+            Outcome(_result_of(atom, atoms), atom, f"{target} is in quarantine") for atom in reinstated.values()
+        ]
+        return reviewer.commit_outcomes(
+            "quarantine", f"{parsed_reason}: {target}", outcomes, TransitionCause.QUARANTINE
+        )
 
-    return unhurried(by.store, attempt)
+    return retry_exclusively(reviewer.store, attempt)
 
 
-def _descended(is_bad: Callable[[Atom], bool], atoms: Mapping[AtomId, Atom]) -> dict[AtomId, Atom]:
+def _find_descendants(is_target: Callable[[Atom], bool], atoms: Mapping[AtomId, Atom]) -> dict[AtomId, Atom]:
     """Return the targets and everything derived from them. Lists of atoms are regenerated and not included."""
-    candidates = {atom.id: atom for atom in atoms.values() if not traits(atom.kind).lists}
-    quarantined = {atom.id: atom for atom in candidates.values() if is_bad(atom)}
+    candidates = {atom.id: atom for atom in atoms.values() if not kind_traits(atom.kind).is_listing}
+    quarantined = {atom.id: atom for atom in candidates.values() if is_target(atom)}
     children: dict[str, list[Atom]] = defaultdict(list)
     for atom in candidates.values():
         for parent in {*atom.derived_from, *(evidence.segment for evidence in atom.evidence)}:
@@ -85,35 +89,37 @@ def _descended(is_bad: Callable[[Atom], bool], atoms: Mapping[AtomId, Atom]) -> 
     queue = list(quarantined)
     while queue:
         for child in children.get(queue.pop(), ()):
-            if child.id not in quarantined and _descends(child, quarantined):
+            if child.id not in quarantined and _is_descendant(child, quarantined):
                 quarantined[child.id] = child
                 queue.append(child.id)
     return quarantined
 
 
-def _descends(atom: Atom, bad: Mapping[AtomId, Atom]) -> bool:
-    if any(atom_id in bad for atom_id in atom.derived_from):
+def _is_descendant(atom: Atom, quarantined: Mapping[AtomId, Atom]) -> bool:
+    if any(atom_id in quarantined for atom_id in atom.derived_from):
         return True
-    return bool(atom.evidence) and all(evidence.segment in bad for evidence in atom.evidence)
+    return bool(atom.evidence) and all(evidence.segment in quarantined for evidence in atom.evidence)
 
 
-def _held(atom: Atom) -> Atom:
+def _as_pending(atom: Atom) -> Atom:
     """Return the atom as pending, without supersedes links: it is compared again when it is confirmed."""
     return atom.with_(status=Status.CONSTRAINED, supersedes=(), superseded_by=())
 
 
-def _given_back(bad: Mapping[AtomId, Atom], atoms: Mapping[AtomId, Atom], by: Reviewer) -> dict[AtomId, Atom]:
-    reinstated = given_back(bad, by.store, by.scopes)
+def _reinstate_others(
+    quarantined: Mapping[AtomId, Atom], atoms: Mapping[AtomId, Atom], reviewer: Reviewer
+) -> dict[AtomId, Atom]:
+    reinstated = reinstate_ended(quarantined, reviewer.store, reviewer.scopes)
     for atom in atoms.values():
-        if atom.id not in bad and any(evidence.segment in bad for evidence in atom.evidence):
+        if atom.id not in quarantined and any(evidence.segment in quarantined for evidence in atom.evidence):
             current = reinstated.get(atom.id, atom)
-            remaining = tuple(evidence for evidence in current.evidence if evidence.segment not in bad)
+            remaining = tuple(evidence for evidence in current.evidence if evidence.segment not in quarantined)
             reinstated[atom.id] = current.with_(evidence=remaining)
-    for change, before in _changed_by(bad, by):
+    for change, before in _side_effects(quarantined, reviewer):
         head = reinstated.get(change.atom_id) or atoms.get(change.atom_id)
-        if head is not None and head.status is change.new_status and _untouched_since(change, by):
+        if head is not None and head.status is change.new_status and _is_untouched_since(change, reviewer):
             reinstated[head.id] = head.with_(status=before)
-    for atom_id, holders in in_the_way(reinstated, bad.keys(), by.store).items():
+    for atom_id, holders in find_claim_holders(reinstated, quarantined.keys(), reviewer.store).items():
         # Another atom holds its claim now and stays: it becomes the successor.
         reinstated[atom_id] = atoms[atom_id].with_(superseded_by=tuple(holder.id for holder in holders))
         for holder in holders:
@@ -124,26 +130,26 @@ def _given_back(bad: Mapping[AtomId, Atom], atoms: Mapping[AtomId, Atom], by: Re
     return {atom.id: atom for atom in reinstated.values() if atom != atoms[atom.id]}
 
 
-def _changed_by(bad: Mapping[AtomId, Atom], by: Reviewer) -> Iterable[tuple[Changed, Status]]:
+def _side_effects(quarantined: Mapping[AtomId, Atom], reviewer: Reviewer) -> Iterable[tuple[EntryChange, Status]]:
     """Return other status changes in commits that only contain quarantined text, such as forgotten or challenged."""
     commits: dict[CommitId, None] = {}
-    for atom_id in bad:
-        commits |= {version.commit: None for version in by.store.versions(atom_id) if "content" in version.fields}
+    for atom_id in quarantined:
+        commits |= {version.commit: None for version in reviewer.store.versions(atom_id) if "content" in version.fields}
     for commit in commits:
-        for entry in by.store.journal(by.scopes, commit=commit):
+        for entry in reviewer.store.read_journal(reviewer.scopes, commit=commit):
             written_ids = {change.atom_id for change in entry.changes if "content" in change.fields}
-            if not written_ids <= bad.keys():
+            if not written_ids <= quarantined.keys():
                 continue
             for change in entry.changes:
-                if change.old_status not in (None, change.new_status) and change.atom_id not in bad:
+                if change.old_status not in (None, change.new_status) and change.atom_id not in quarantined:
                     assert change.old_status is not None
                     yield change, change.old_status
 
 
-def _untouched_since(change: Changed, by: Reviewer) -> bool:
-    later = (version for version in by.store.versions(change.atom_id) if version.revision > change.revision)
+def _is_untouched_since(change: EntryChange, reviewer: Reviewer) -> bool:
+    later = (version for version in reviewer.store.versions(change.atom_id) if version.revision > change.revision)
     return all("status" not in version.fields for version in later)
 
 
-def _became(atom: Atom, before: Mapping[AtomId, Atom]) -> Result:
+def _result_of(atom: Atom, before: Mapping[AtomId, Atom]) -> Result:
     return Result.RESTORED if atom.status is not before[atom.id].status else Result.REVISED

@@ -12,26 +12,26 @@ from dataclasses import dataclass
 from lamina.atom.atom import Atom, Evidence, kind_defaults
 from lamina.atom.identity import AtomId
 from lamina.atom.passage import passages_of
-from lamina.atom.proposal import proposal_of
+from lamina.atom.proposal import proposal_type_of
 from lamina.atom.relation import Relation, RelationName
-from lamina.atom.status import Status, Way
+from lamina.atom.status import Status, TransitionCause
 from lamina.atom.trust import Origin
-from lamina.capture.current import ASKED_AT
-from lamina.capture.found import Extractor, Finding, Said
+from lamina.capture.existing_statements import FORGET_REQUESTED_AT
+from lamina.capture.extraction import CapturedTurn, ExtractedStatement, Extractor
 from lamina.capture.receipt import Outcome, Receipt, Result
-from lamina.capture.write import unhurried
+from lamina.capture.statement_commit import retry_exclusively
 from lamina.review.reviewer import Reviewer
-from lamina.store.base import Filter
+from lamina.store.base import AtomFilter
 
 VERB = "reread"
 _MACHINE_VERBS = frozenset({"capture", "extract", "import", "settle", "dream", "entity", "undo"})
 """Verbs that write statements without a person's decision about them."""
-_READ = frozenset({Status.ACTIVE, Status.CHALLENGED, Status.SUPERSEDED, Status.INVALIDATED})
-_GUESSED = frozenset({RelationName.DEPENDS_ON, RelationName.CONTRADICTS})
+_READ_STATUSES = frozenset({Status.ACTIVE, Status.CHALLENGED, Status.SUPERSEDED, Status.INVALIDATED})
+_INFERRED_RELATIONS = frozenset({RelationName.DEPENDS_ON, RelationName.CONTRADICTS})
 
 
 @dataclass(frozen=True, slots=True)
-class Reread:
+class RereadResult:
     """What re-reading changes: statements with the text that was said, and statements that are dropped."""
 
     revised: tuple[Atom, ...]
@@ -39,116 +39,130 @@ class Reread:
     receipt: Receipt | None = None
 
 
-def reread(extractor: Extractor, by: Reviewer, *, apply: bool) -> Reread:
+def reread(extractor: Extractor, reviewer: Reviewer, *, apply: bool) -> RereadResult:
     """Return what re-reading changes in the reviewer's scope; with `apply`, commit it."""
-    by.writer()
+    reviewer.authorised_writer()
 
-    def attempt() -> Reread:
-        planned = _plan(extractor, by)
+    def attempt() -> RereadResult:
+        planned = _plan_changes(extractor, reviewer)
         if not apply or not (planned.revised or planned.dropped):
             return planned
         outcomes = [Outcome(Result.REVISED, atom, "restored to the original sentence") for atom in planned.revised]
         outcomes += [Outcome(Result.TAKEN_BACK, atom, "the sentence is not a statement") for atom in planned.dropped]
         reason = f"re-read {len(outcomes)} statements of the former rules"
-        return Reread(planned.revised, planned.dropped, by.carry_out(VERB, reason, outcomes, Way.ADOPT))
+        return RereadResult(
+            planned.revised, planned.dropped, reviewer.commit_outcomes(VERB, reason, outcomes, TransitionCause.ADOPT)
+        )
 
-    return unhurried(by.store, attempt)
+    return retry_exclusively(reviewer.store, attempt)
 
 
-def _plan(extractor: Extractor, by: Reviewer) -> Reread:
-    former = _former_statements(by)
-    segments = {segment.id: segment for segment in by.store.read(Filter(scopes=(by.scope,))) if segment.is_segment}
-    sentences = _sentences({atom.evidence[0].segment for atom in former}, segments, extractor)
+def _plan_changes(extractor: Extractor, reviewer: Reviewer) -> RereadResult:
+    former = _former_statements(reviewer)
+    segments = {
+        segment.id: segment
+        for segment in reviewer.store.read(AtomFilter(scopes=(reviewer.scope,)))
+        if segment.is_segment
+    }
+    sentences = _extract_sentences({atom.evidence[0].segment for atom in former}, segments, extractor)
     ids = {atom.id for atom in former}
     used: set[Evidence] = set()
     revised: list[Atom] = []
     dropped: list[Atom] = []
     for atom in former:
         evidence = atom.evidence[0]
-        extracted = next((sentence for sentence in sentences if _overlap(sentence.evidence, evidence)), None)
+        extracted = next((sentence for sentence in sentences if _is_overlapping(sentence.evidence, evidence)), None)
         if extracted is None or extracted.evidence in used:
-            dropped.append(_dropped(atom, ids))
+            dropped.append(_drop(atom, ids))
         else:
             used.add(extracted.evidence)
-            revised.append(_revised(atom, extracted, ids))
-    return Reread(tuple(revised), tuple(dropped))
+            revised.append(_revise(atom, extracted, ids))
+    return RereadResult(tuple(revised), tuple(dropped))
 
 
-def _former_statements(by: Reviewer) -> list[Atom]:
+def _former_statements(reviewer: Reviewer) -> list[Atom]:
     """Return the statements that rules extracted and that no person touched, the oldest first."""
-    atoms = by.store.read(Filter(scopes=(by.scope,), statuses=_READ))
-    extracted = [atom for atom in atoms if atom.evidence and not atom.is_segment and not proposal_of(atom)]
-    candidates = [atom for atom in extracted if atom.origin is not Origin.DREAM and ASKED_AT not in atom.metadata]
-    untouched = (atom for atom in candidates if not atom.pinned and _is_untouched(atom, by))
+    atoms = reviewer.store.read(AtomFilter(scopes=(reviewer.scope,), statuses=_READ_STATUSES))
+    extracted = [atom for atom in atoms if atom.evidence and not atom.is_segment and not proposal_type_of(atom)]
+    candidates = [
+        atom for atom in extracted if atom.origin is not Origin.DREAM and FORGET_REQUESTED_AT not in atom.metadata
+    ]
+    untouched = (atom for atom in candidates if not atom.pinned and _is_untouched(atom, reviewer))
     return sorted(untouched, key=lambda atom: atom.id)
 
 
-def _is_untouched(atom: Atom, by: Reviewer) -> bool:
-    return {version.verb for version in by.store.versions(atom.id)} <= _MACHINE_VERBS
+def _is_untouched(atom: Atom, reviewer: Reviewer) -> bool:
+    return {version.verb for version in reviewer.store.versions(atom.id)} <= _MACHINE_VERBS
 
 
-def _sentences(wanted: set[str], segments: dict[AtomId, Atom], extractor: Extractor) -> list[Finding]:
+def _extract_sentences(
+    segment_ids: set[str], segments: dict[AtomId, Atom], extractor: Extractor
+) -> list[ExtractedStatement]:
     """Return what the extractor finds in the segments that the former statements rest on."""
     turns = [
         turn
-        for segment_id in sorted(wanted)
+        for segment_id in sorted(segment_ids)
         if AtomId(segment_id) in segments
-        for turn in _turns(segments[AtomId(segment_id)])
+        for turn in _turns_of(segments[AtomId(segment_id)])
     ]
     return extractor.extract(turns)
 
 
-def _turns(segment: Atom) -> Iterator[Said]:
+def _turns_of(segment: Atom) -> Iterator[CapturedTurn]:
     for passage in passages_of(segment):
-        yield Said(segment.id, passage.n, passage.text, passage.speaker, passage.at or segment.observed_at)
+        yield CapturedTurn(segment.id, passage.n, passage.text, passage.speaker, passage.at or segment.observed_at)
 
 
-def _overlap(one: Evidence, other: Evidence) -> bool:
-    is_one_passage = (one.segment, one.passage) == (other.segment, other.passage)
-    return is_one_passage and one.start < other.end and other.start < one.end
+def _is_overlapping(first: Evidence, second: Evidence) -> bool:
+    is_one_passage = (first.segment, first.passage) == (second.segment, second.passage)
+    return is_one_passage and first.start < second.end and second.start < first.end
 
 
-def _revised(atom: Atom, found: Finding, ids: set[AtomId]) -> Atom:
+def _revise(atom: Atom, extracted: ExtractedStatement, former_ids: set[AtomId]) -> Atom:
     """Return the statement with the text that was said: active, without claim and without what rules inferred."""
     return atom.with_(
-        content=found.content,
+        content=extracted.content,
         kind="fact",
-        subject=found.subject,
+        subject=extracted.subject,
         attribute=None,
-        value=found.value,
-        confidence=found.confidence,
-        evidence=(found.evidence, *_others(atom, found.evidence)),
+        value=extracted.value,
+        confidence=extracted.confidence,
+        evidence=(extracted.evidence, *_other_evidence(atom, extracted.evidence)),
         status=Status.ACTIVE,
         valid_from=None,
         valid_until=None,
         tags=(),
         entities=(),
-        supersedes=_left(atom.supersedes, ids),
-        superseded_by=_left(atom.superseded_by, ids),
-        relations=_links(atom, ids),
+        supersedes=_remaining(atom.supersedes, former_ids),
+        superseded_by=_remaining(atom.superseded_by, former_ids),
+        relations=_remaining_relations(atom, former_ids),
         metadata={key: value for key, value in atom.metadata.items() if key != "several"},
-        **kind_defaults("fact", found.confidence, atom.origin),
+        **kind_defaults("fact", extracted.confidence, atom.origin),
     )
 
 
-def _dropped(atom: Atom, ids: set[AtomId]) -> Atom:
+def _drop(atom: Atom, former_ids: set[AtomId]) -> Atom:
     """Return a tombstone without evidence, so that it hides no text."""
     return atom.with_(
         status=Status.TOMBSTONED,
         evidence=(),
-        supersedes=_left(atom.supersedes, ids),
-        superseded_by=_left(atom.superseded_by, ids),
-        relations=_links(atom, ids),
+        supersedes=_remaining(atom.supersedes, former_ids),
+        superseded_by=_remaining(atom.superseded_by, former_ids),
+        relations=_remaining_relations(atom, former_ids),
     )
 
 
-def _others(atom: Atom, own: Evidence) -> tuple[Evidence, ...]:
-    return tuple(other for other in atom.evidence[1:] if not _overlap(other, own))
+def _other_evidence(atom: Atom, evidence: Evidence) -> tuple[Evidence, ...]:
+    return tuple(other for other in atom.evidence[1:] if not _is_overlapping(other, evidence))
 
 
-def _left(linked: Sequence[AtomId], ids: set[AtomId]) -> tuple[AtomId, ...]:
-    return tuple(atom_id for atom_id in linked if atom_id not in ids)
+def _remaining(linked: Sequence[AtomId], former_ids: set[AtomId]) -> tuple[AtomId, ...]:
+    return tuple(atom_id for atom_id in linked if atom_id not in former_ids)
 
 
-def _links(atom: Atom, ids: set[AtomId]) -> tuple[Relation, ...]:
-    return tuple(relation for relation in atom.relations if not (relation.name in _GUESSED and relation.target in ids))
+def _remaining_relations(atom: Atom, former_ids: set[AtomId]) -> tuple[Relation, ...]:
+    return tuple(
+        relation
+        for relation in atom.relations
+        if not (relation.name in _INFERRED_RELATIONS and relation.target in former_ids)
+    )

@@ -8,16 +8,16 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from lamina.atom.atom import Atom
-from lamina.atom.proposal import Proposal, proposal_of
+from lamina.atom.proposal import ProposalType, proposal_type_of
 from lamina.capture.receipt import Receipt
 from lamina.errors import InvalidInput, NotFound, Refused
-from lamina.review import groups, pairs
+from lamina.review import pairs, proposal_groups
 from lamina.review.confirm import confirm, reject
-from lamina.review.groups import Proposed
 from lamina.review.pairs import Pair
-from lamina.review.reviewer import Reviewer, with_reason
-from lamina.review.revise import parse_revision, revised
-from lamina.review.waiting import Item, Waits, held, how_many, waiting
+from lamina.review.pending_items import DecisionType, Item, count_pending, held_statements, list_pending
+from lamina.review.proposal_groups import Proposed
+from lamina.review.reviewer import Reviewer, parse_reason
+from lamina.review.revise import apply_revision, parse_revision
 from lamina.telemetry import Operation, traced
 
 CONFIRMED, REJECTED = "confirmed", "rejected"
@@ -27,14 +27,14 @@ class Review:
     """The verbs of review. A caller without a person's authority may list and not decide."""
 
     def __init__(self, reviewer: Reviewer) -> None:
-        self._by = reviewer
+        self._reviewer = reviewer
 
     @traced(Operation.READ)
     def list(
         self,
         source: str | None = None,
         *,
-        kind: Waits | str | None = None,
+        kind: DecisionType | str | None = None,
         limit: int | None = None,
         offset: int = 0,
         about: Collection[str] | None = None,
@@ -43,69 +43,69 @@ class Review:
 
         `about`: only items about these atoms.
         """
-        return waiting(self._by, source, _sort(kind), limit, offset, about)
+        return list_pending(self._reviewer, source, _parse_type(kind), limit, offset, about)
 
-    def count(self, source: str | None = None, *, kind: Waits | str | None = None) -> int:
+    def count(self, source: str | None = None, *, kind: DecisionType | str | None = None) -> int:
         """Return how many items are pending review."""
-        return how_many(self._by, source, _sort(kind))
+        return count_pending(self._reviewer, source, _parse_type(kind))
 
     @traced(Operation.READ)
     def held(self, source: str | None = None) -> builtins.list[Atom]:
         """Return the pending statements, newest first; of one source, or of all whose names begin with it."""
-        return held(self._by, source)
+        return held_statements(self._reviewer, source)
 
     @traced(Operation.UPDATE)
     def confirm(self, id: str, reason: str = CONFIRMED) -> Receipt:
         """Activate a pending statement and end what it supersedes."""
-        return self._confirm(self._by.find(id), with_reason(reason), None)
+        return self._confirm(self._reviewer.find_atom(id), parse_reason(reason), None)
 
     @traced(Operation.UPDATE)
     def edit(self, id: str, content: str | None = None, *, reason: str = CONFIRMED, **fields: Any) -> Receipt:
         """Activate a pending statement with another text or other fields."""
-        revision = parse_revision(content, fields, personal=self._by.personal)
-        atom, parsed_reason = self._by.find(id), with_reason(reason)
-        if proposal_of(atom) is Proposal.FORGET:
+        revision = parse_revision(content, fields, redact_personal=self._reviewer.redact_personal)
+        atom, parsed_reason = self._reviewer.find_atom(id), parse_reason(reason)
+        if proposal_type_of(atom) is ProposalType.FORGET:
             raise Refused(f"{atom.id} is a request to forget: confirm or reject it")
-        if proposal_of(atom) is Proposal.FILE_EDIT:
+        if proposal_type_of(atom) is ProposalType.FILE_EDIT:
             raise Refused(f"{atom.id} is an edit of a file: confirm or reject it, and edit the file again")
-        writer = self._by.writer(atom.scope)
+        writer = self._reviewer.authorised_writer(atom.scope)
         done = confirm(
             atom.id,
             writer,
-            self._by.store,
-            self._by.now(),
+            self._reviewer.store,
+            self._reviewer.now(),
             parsed_reason,
             None,
-            lambda pending: revised(pending, revision),
+            lambda pending: apply_revision(pending, revision),
         )
-        return self._by.published(done)
+        return self._reviewer.publish(done)
 
     @traced(Operation.UPDATE)
     def reject(self, id: str, reason: str = REJECTED) -> Receipt:
         """Reject a pending statement; the same text is not extracted again."""
-        return self._reject(self._by.find(id), with_reason(reason), None)
+        return self._reject(self._reviewer.find_atom(id), parse_reason(reason), None)
 
     @traced(Operation.UPDATE)
     def approve_source(self, source: str, reason: str = CONFIRMED) -> builtins.list[Receipt]:
         """Confirm every pending statement from one source, oldest first, in one batch."""
-        why, batch = with_reason(reason), secrets.token_hex(8)
-        return [self._confirm(atom, why, batch) for atom in self._of(source)]
+        why, batch = parse_reason(reason), secrets.token_hex(8)
+        return [self._confirm(atom, why, batch) for atom in self._held_from(source)]
 
     @traced(Operation.UPDATE)
     def reject_source(self, source: str, reason: str = REJECTED) -> builtins.list[Receipt]:
         """Reject every pending statement from one source, in one batch."""
-        why, batch = with_reason(reason), secrets.token_hex(8)
-        return [self._reject(atom, why, batch) for atom in self._of(source)]
+        why, batch = parse_reason(reason), secrets.token_hex(8)
+        return [self._reject(atom, why, batch) for atom in self._held_from(source)]
 
     @traced(Operation.MAINTAIN)
     def compact(self, *, create_proposals: bool = False) -> Proposed:
         """Group statements with the same text or topic; with `create_proposals`, propose one synthesis for each."""
-        return groups.compact(self._by, create_proposals=create_proposals)
+        return proposal_groups.compact(self._reviewer, create_proposals=create_proposals)
 
     @traced(Operation.MAINTAIN)
     def dedup(self, *, create_proposals: bool = False) -> Proposed:
         """Group procedures of one workflow; with `create_proposals`, propose the surest of each as canonical."""
-        return groups.dedup(self._by, create_proposals=create_proposals)
+        return proposal_groups.dedup(self._reviewer, create_proposals=create_proposals)
 
     @traced(Operation.READ)
     def pairs(self, *, later: bool = False) -> builtins.list[Pair]:
@@ -113,52 +113,54 @@ class Review:
 
         With `later` also postponed pairs and likely changes that no answer depends on.
         """
-        return pairs.pairs_of(self._by, later=later)
+        return pairs.list_pairs(self._reviewer, include_postponed=later)
 
     @traced(Operation.UPDATE)
     def keep_a(self, a: str, b: str, reason: str = "kept") -> Receipt:
         """Keep the first of a pair; the other is superseded if it is older, else invalidated."""
-        return pairs.keep(a, b, reason, self._by)
+        return pairs.keep_one(a, b, reason, self._reviewer)
 
     @traced(Operation.UPDATE)
     def keep_b(self, a: str, b: str, reason: str = "kept") -> Receipt:
         """Keep the second of a pair; otherwise like `keep_a`."""
-        return pairs.keep(b, a, reason, self._by)
+        return pairs.keep_one(b, a, reason, self._reviewer)
 
     @traced(Operation.UPDATE)
     def both_valid(self, a: str, b: str, reason: str = "both are so") -> Receipt:
         """Keep both statements of a pair; they do not become a pair again."""
-        return pairs.both_valid(a, b, reason, self._by)
+        return pairs.both_valid(a, b, reason, self._reviewer)
 
     @traced(Operation.UPDATE)
     def merge(self, a: str, b: str, content: str, *, reason: str = "merged", **fields: Any) -> Receipt:
         """Replace both statements of a pair by one with the given text."""
-        return pairs.merge(a, b, content, reason, self._by, **fields)
+        return pairs.merge(a, b, content, reason, self._reviewer, **fields)
 
     @traced(Operation.UPDATE)
     def need_more(self, a: str, b: str, note: str = "more has to be known") -> Receipt:
         """Postpone the decision: both statements stay, and the pair is hidden for 30 days."""
-        return pairs.need_more(a, b, note, self._by)
+        return pairs.need_more(a, b, note, self._reviewer)
 
-    def _of(self, source: str) -> Sequence[Atom]:
+    def _held_from(self, source: str) -> Sequence[Atom]:
         pending = self.held(source)
         if not pending:
             raise NotFound(f"nothing from {source!r} is pending review; `lamina review list` shows what is")
         return pending[::-1]
 
     def _confirm(self, atom: Atom, reason: str, batch: str | None) -> Receipt:
-        writer = self._by.writer(atom.scope)
-        return self._by.published(confirm(atom.id, writer, self._by.store, self._by.now(), reason, batch))
+        writer = self._reviewer.authorised_writer(atom.scope)
+        return self._reviewer.publish(
+            confirm(atom.id, writer, self._reviewer.store, self._reviewer.now(), reason, batch)
+        )
 
     def _reject(self, atom: Atom, reason: str, batch: str | None) -> Receipt:
-        writer = self._by.writer(atom.scope)
-        return self._by.published(reject(atom.id, writer, self._by.store, reason, batch))
+        writer = self._reviewer.authorised_writer(atom.scope)
+        return self._reviewer.publish(reject(atom.id, writer, self._reviewer.store, reason, batch))
 
 
-def _sort(kind: Waits | str | None) -> Waits | None:
+def _parse_type(kind: DecisionType | str | None) -> DecisionType | None:
     if kind is None:
         return None
     try:
-        return Waits(kind)
+        return DecisionType(kind)
     except ValueError as error:
-        raise InvalidInput(f"unknown type {kind!r}; choose from {', '.join(Waits)}") from error
+        raise InvalidInput(f"unknown type {kind!r}; choose from {', '.join(DecisionType)}") from error

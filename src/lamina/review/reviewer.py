@@ -9,16 +9,16 @@ from datetime import datetime
 from lamina.atom.atom import Atom
 from lamina.atom.identity import IdSource
 from lamina.atom.scope import Scope
-from lamina.atom.status import Way
+from lamina.atom.status import TransitionCause
 from lamina.atom.trust import Origin
-from lamina.capture.change.dependants import DependencyRule, dependants
+from lamina.capture.change.dependants import DependencyRule, find_dependants
 from lamina.capture.draft import parse_text
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.redact import redact
-from lamina.capture.write import Writer
+from lamina.capture.statement_commit import Writer
 from lamina.errors import InvalidInput, Refused
-from lamina.store.base import Change, Commit, Filter, Store
-from lamina.store.ledger import Problem
+from lamina.store.base import AtomChange, AtomFilter, Commit, Store
+from lamina.store.ledger import FileProblem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,25 +38,30 @@ class Reviewer:
     principal: str | None
     ids: IdSource
     now: Callable[[], datetime]
-    find: Callable[[str], Atom]
-    fresh: Callable[[Filter], list[Atom]]
-    published: Callable[[Receipt], Receipt]
-    problems: Callable[[], list[Problem]]
-    personal: bool = False
+    find_atom: Callable[[str], Atom]
+    read_synced: Callable[[AtomFilter], list[Atom]]
+    publish: Callable[[Receipt], Receipt]
+    list_problems: Callable[[], list[FileProblem]]
+    redact_personal: bool = False
     rules: tuple[DependencyRule, ...] = ()
 
-    def writer(self, scope: Scope | None = None) -> Writer:
+    def authorised_writer(self, scope: Scope | None = None) -> Writer:
         """Return a writer with a person's authority in a scope; Refused for any other origin."""
         if self.ceiling is not Origin.HUMAN:
             raise Refused(f"{self.ceiling} may not make review decisions; a person can, with `lamina review`")
         return Writer(self.actor, self.ceiling, self.principal, scope or self.scope, self.rules)
 
-    def carry_out(
-        self, verb: str, reason: str, outcomes: Sequence[Outcome], way: Way = Way.ORDINARY, batch: str | None = None
+    def commit_outcomes(
+        self,
+        verb: str,
+        reason: str,
+        outcomes: Sequence[Outcome],
+        way: TransitionCause = TransitionCause.ORDINARY,
+        batch: str | None = None,
     ) -> Receipt:
         """Commit the outcomes together with the dependants they challenge, and write the files."""
-        writer = self.writer()
-        challenged = dependants(
+        writer = self.authorised_writer()
+        challenged = find_dependants(
             {outcome.atom.id: outcome.atom for outcome in outcomes}, self.store, writer.origin, self.rules
         )
         outcomes = [*outcomes, *(Outcome(Result.CHALLENGED, atom, why) for atom, why in challenged)]
@@ -70,15 +75,15 @@ class Reviewer:
                 scope=writer.scope,
                 way=way,
                 batch=batch,
-                changes=tuple(Change(outcome.atom) for outcome in outcomes),
+                changes=tuple(AtomChange(outcome.atom) for outcome in outcomes),
             )
         )
         written = {atom.id: atom for atom in committed.atoms}
         stored = tuple(replace(outcome, atom=written.get(outcome.atom.id, outcome.atom)) for outcome in outcomes)
-        return self.published(Receipt(committed.id, stored))
+        return self.publish(Receipt(committed.id, stored))
 
 
-def with_reason(reason: str) -> str:
+def parse_reason(reason: str) -> str:
     """Return the reason as the journal stores it; InvalidInput if it is empty."""
     if not parse_text(reason).strip():
         raise InvalidInput("a reason is required: it is stored in the journal")

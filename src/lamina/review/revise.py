@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from lamina.atom.atom import Atom
-from lamina.capture.clean import without_secrets
 from lamina.capture.draft import parse_draft, parse_text
+from lamina.capture.field_redaction import redact_fields
 from lamina.errors import InvalidInput
 
-REVISABLE = frozenset(
+REVISABLE_FIELDS = frozenset(
     {
         "subject",
         "attribute",
@@ -28,23 +28,25 @@ REVISABLE = frozenset(
         "metadata",
     }
 )
-_TIMES = frozenset({"valid_from", "valid_until"})
+_TIME_FIELDS = frozenset({"valid_from", "valid_until"})
 
 
-def parse_revision(content: str | None, given: Mapping[str, Any], *, personal: bool) -> dict[str, Any]:
+def parse_revision(content: str | None, fields: Mapping[str, Any], *, redact_personal: bool) -> dict[str, Any]:
     """Return the fields to set, with secrets redacted; InvalidInput names fields that cannot be revised."""
-    unknown = given.keys() - REVISABLE
+    unknown = fields.keys() - REVISABLE_FIELDS
     if unknown:
-        raise InvalidInput(f"cannot revise {', '.join(sorted(unknown))}; choose from {', '.join(sorted(REVISABLE))}")
-    clean, _ = without_secrets({**given, "content": content}, personal=personal)
+        raise InvalidInput(
+            f"cannot revise {', '.join(sorted(unknown))}; choose from {', '.join(sorted(REVISABLE_FIELDS))}"
+        )
+    clean, _ = redact_fields({**fields, "content": content}, personal=redact_personal)
     return clean
 
 
-def revised(atom: Atom, wanted: Mapping[str, Any]) -> Atom:
+def apply_revision(atom: Atom, revision: Mapping[str, Any]) -> Atom:
     """Return the atom with the revision applied."""
-    content = wanted["content"]
-    fields = {name: value for name, value in wanted.items() if name != "content"}
-    times = {name: getattr(atom, name) for name in _TIMES} if fields.keys() & _TIMES else {}
+    content = revision["content"]
+    fields = {name: value for name, value in revision.items() if name != "content"}
+    times = {name: getattr(atom, name) for name in _TIME_FIELDS} if fields.keys() & _TIME_FIELDS else {}
     words = "as it is" if content is None or atom.is_segment else content
     draft = parse_draft(**{**times, **fields, "content": words})
     changed = {name: getattr(draft, name) for name in fields}

@@ -8,8 +8,8 @@ from lamina.atom.atom import Atom
 from lamina.atom.scope import Scope
 from lamina.atom.status import ENDED, Status
 from lamina.atom.trust import Origin
-from lamina.capture.change.dependants import with_dependants
-from lamina.store.base import Change, Commit, Filter, Store
+from lamina.capture.change.dependants import add_dependants
+from lamina.store.base import AtomChange, AtomFilter, Commit, Store
 
 VERB = "settle"
 
@@ -19,13 +19,13 @@ def settle(store: Store, scope: Scope, now: datetime) -> list[Atom]:
 
     Recall follows validity and needs no mark: this keeps the status, and the file that shows it, up to date.
     """
-    if not _due(store, scope, now):
+    if not _find_due(store, scope, now):
         return []
-    with store.alone():
-        due = [atom.with_(status=Status.SUPERSEDED) for atom in _due(store, scope, now)]
+    with store.exclusive_transaction():
+        due = [atom.with_(status=Status.SUPERSEDED) for atom in _find_due(store, scope, now)]
         if not due:
             return []
-        atoms, reason = with_dependants(due, f"their successors took effect by {now:%Y-%m-%d}", store, Origin.HUMAN)
+        atoms, reason = add_dependants(due, f"their successors took effect by {now:%Y-%m-%d}", store, Origin.HUMAN)
         done = store.commit(
             Commit(
                 # The origin that announced the successor was trusted enough; this only applies it on its day.
@@ -34,14 +34,14 @@ def settle(store: Store, scope: Scope, now: datetime) -> list[Atom]:
                 verb=VERB,
                 reason=reason,
                 scope=scope,
-                changes=tuple(map(Change, atoms)),
+                changes=tuple(map(AtomChange, atoms)),
             )
         )
     return list(done.atoms)
 
 
-def _due(store: Store, scope: Scope, now: datetime) -> list[Atom]:
-    expired = store.read(Filter(scopes=(scope,), statuses=frozenset({Status.ACTIVE}), over_by=now))
+def _find_due(store: Store, scope: Scope, now: datetime) -> list[Atom]:
+    expired = store.read(AtomFilter(scopes=(scope,), statuses=frozenset({Status.ACTIVE}), expired_by=now))
     return [atom for atom in expired if atom.superseded_by and not atom.is_episode and _was_announced(store, atom)]
 
 

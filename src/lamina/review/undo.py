@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 from lamina.atom.atom import DATA_FIELDS, Atom
 from lamina.atom.scope import Scope
-from lamina.atom.status import Status, Way
+from lamina.atom.status import Status, TransitionCause
 from lamina.atom.trust import Origin
 from lamina.errors import NotFound, UndoRefused
-from lamina.store.base import Change, Changed, Commit, CommitId, Committed, Entry, Store, Version
-from lamina.store.lives import HOUSEKEEPING
+from lamina.store.ageing_state import BACKGROUND_VERBS
+from lamina.store.base import AtomChange, AtomVersion, Commit, CommitId, CommitResult, EntryChange, JournalEntry, Store
 
 
 def undo(
     store: Store, commit_id: str, scopes: Sequence[Scope], actor: str, origin: Origin, *, cascade: bool = False
-) -> list[Committed]:
+) -> list[CommitResult]:
     """Undo a commit; with `cascade`, first the later commits that depend on it; without, UndoRefused lists those."""
-    entries = store.journal(scopes, commit=commit_id)
+    entries = store.read_journal(scopes, commit=commit_id)
     if not entries:
         raise NotFound(f"no commit {commit_id}; `lamina journal` lists the commits")
-    commits: list[Committed] = []
-    dependents = _later(store, entries[0], scopes)
+    commits: list[CommitResult] = []
+    dependents = _dependent_commits(store, entries[0], scopes)
     if dependents and not cascade:
         raise UndoRefused(commit_id, [entry.id for entry in dependents])
     for entry in reversed(dependents):
@@ -29,17 +29,17 @@ def undo(
     return [*commits, _undo_one(store, entries[0], actor, origin)]
 
 
-def undo_batch(store: Store, batch: str, scopes: Sequence[Scope], actor: str, origin: Origin) -> list[Committed]:
+def undo_batch(store: Store, batch: str, scopes: Sequence[Scope], actor: str, origin: Origin) -> list[CommitResult]:
     """Undo every commit of a batch, the last first; UndoRefused if a later commit depends on one of them."""
-    batch_entries = _of_batch(store, batch, scopes)
+    batch_entries = _batch_entries(store, batch, scopes)
     if not batch_entries:
         raise NotFound(f"no commits of batch {batch}; `lamina journal` lists the commits")
     ids = {entry.id for entry in batch_entries}
-    commits: list[Committed] = []
+    commits: list[CommitResult] = []
     for entry in reversed(batch_entries):
         dependents = [
             dependent.id
-            for dependent in _later(store, entry, scopes)
+            for dependent in _dependent_commits(store, entry, scopes)
             if dependent.id not in ids and dependent.undoes not in ids
         ]
         if dependents:
@@ -48,10 +48,10 @@ def undo_batch(store: Store, batch: str, scopes: Sequence[Scope], actor: str, or
     return commits
 
 
-def _of_batch(store: Store, batch: str, scopes: Sequence[Scope]) -> list[Entry]:
+def _batch_entries(store: Store, batch: str, scopes: Sequence[Scope]) -> list[JournalEntry]:
     """Return the commits of a batch that are not undone, oldest first."""
     for limit in (100, 5000, None):
-        entries = store.journal(scopes, limit=limit)
+        entries = store.read_journal(scopes, limit=limit)
         undone = {entry.undoes for entry in entries}
         batch_entries = [entry for entry in entries if entry.batch == batch]
         if batch_entries and (limit is None or batch_entries[0] is not entries[0]):
@@ -59,33 +59,33 @@ def _of_batch(store: Store, batch: str, scopes: Sequence[Scope]) -> list[Entry]:
     return []
 
 
-def last_undoable(store: Store, scopes: Sequence[Scope]) -> Entry | None:
+def last_undoable(store: Store, scopes: Sequence[Scope]) -> JournalEntry | None:
     """Return the newest commit that is no undo, not undone and no housekeeping; a dream is undone by its batch."""
     for limit in (20, 1000, None):
         undone: set[CommitId] = set()
-        for entry in reversed(store.journal(scopes, limit=limit)):
+        for entry in reversed(store.read_journal(scopes, limit=limit)):
             if entry.id in undone:
                 continue
             if entry.undoes is not None:
                 undone.add(entry.undoes)
-            elif entry.verb not in HOUSEKEEPING:
+            elif entry.verb not in BACKGROUND_VERBS:
                 return entry
     return None
 
 
-def _later(store: Store, entry: Entry, scopes: Sequence[Scope]) -> list[Entry]:
+def _dependent_commits(store: Store, entry: JournalEntry, scopes: Sequence[Scope]) -> list[JournalEntry]:
     """Return the commits that changed what this one set, and those that depend on them, oldest first."""
-    dependents: dict[CommitId, Entry] = {}
+    dependents: dict[CommitId, JournalEntry] = {}
     queue = [entry]
     while queue:
-        for commit_id in _built_on(store, queue.pop()):
+        for commit_id in _overwriting_commits(store, queue.pop()):
             if commit_id not in dependents and commit_id != entry.id:
-                dependents |= {dependent.id: dependent for dependent in store.journal(scopes, commit=commit_id)}
+                dependents |= {dependent.id: dependent for dependent in store.read_journal(scopes, commit=commit_id)}
                 queue += [dependents[commit_id]] if commit_id in dependents else []
     return sorted(dependents.values(), key=lambda dependent: dependent.seq)
 
 
-def _built_on(store: Store, entry: Entry) -> set[CommitId]:
+def _overwriting_commits(store: Store, entry: JournalEntry) -> set[CommitId]:
     commits: set[CommitId] = set()
     for change in entry.changes:
         versions = store.versions(change.atom_id)
@@ -95,22 +95,22 @@ def _built_on(store: Store, entry: Entry) -> set[CommitId]:
             commits |= {
                 version.commit
                 for version in versions
-                if version.revision > change.revision and _touches(version, change)
+                if version.revision > change.revision and _sets_same_fields(version, change)
             }
     return commits
 
 
-def _touches(version: Version, change: Changed) -> bool:
+def _sets_same_fields(version: AtomVersion, change: EntryChange) -> bool:
     return bool(version.fields & _fields_set(change))
 
 
-def _fields_set(change: Changed) -> frozenset[str]:
+def _fields_set(change: EntryChange) -> frozenset[str]:
     """Return the fields that a commit set; for a new atom, every field."""
     return frozenset(DATA_FIELDS if change.old_status is None else change.fields)
 
 
-def _undo_one(store: Store, entry: Entry, actor: str, origin: Origin) -> Committed:
-    changes = tuple(Change(_reverted(store.versions(change.atom_id), change)) for change in entry.changes)
+def _undo_one(store: Store, entry: JournalEntry, actor: str, origin: Origin) -> CommitResult:
+    changes = tuple(AtomChange(_reverted_atom(store.versions(change.atom_id), change)) for change in entry.changes)
     return store.commit(
         Commit(
             actor=actor,
@@ -119,13 +119,13 @@ def _undo_one(store: Store, entry: Entry, actor: str, origin: Origin) -> Committ
             reason=f"undo of {entry.verb}: {entry.reason}",
             scope=entry.scope,
             changes=changes,
-            way=Way.UNDO,
+            way=TransitionCause.UNDO,
             undoes=entry.id,
         )
     )
 
 
-def _reverted(versions: Sequence[Version], change: Changed) -> Atom:
+def _reverted_atom(versions: Sequence[AtomVersion], change: EntryChange) -> Atom:
     head = versions[-1].atom
     if change.old_status is None:
         return head.with_(status=Status.TOMBSTONED)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lamina.models.state_model import SentenceState
-from lamina.text.analyse import QUESTION_STOP, analyse
-from lamina.text.normal import normal_form
+from lamina.text.analyser import STOP_WORDS, analyse
+from lamina.text.normal_form import normal_form
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,12 +26,12 @@ class Assertion:
     @cached_property
     def words(self) -> frozenset[str]:
         """The words that carry meaning, as search sees them."""
-        return frozenset(analyse(self.text)) - QUESTION_STOP
+        return frozenset(analyse(self.text)) - STOP_WORDS
 
     @cached_property
     def tokens(self) -> frozenset[str]:
         """Every word in lower case, stop words and single letters included."""
-        return words_in(self.text)
+        return lower_case_words(self.text)
 
     @cached_property
     def value(self) -> str:
@@ -58,19 +58,19 @@ _WORDS = re.compile(r"\w+")
 _NEVER_NAMES = frozenset(["i", "i'm", "i've", "i'll", "i'd", "ok"])
 
 
-def words_in(text: str) -> frozenset[str]:
+def lower_case_words(text: str) -> frozenset[str]:
     """Return every word of a text in lower case."""
     return frozenset(word.lower() for word in _WORDS.findall(text))
 
 
-def names_in(question: str) -> frozenset[str]:
+def find_names(question: str) -> frozenset[str]:
     """Return the words of a question that name something: with a capital inside it, or with a digit; in lower case."""
     words = _WORDS.findall(question)
     named = (word for n, word in enumerate(words) if any(map(str.isdigit, word)) or (n and word[0].isupper()))
     return frozenset(word.lower() for word in named) - _NEVER_NAMES
 
 
-def assertions_of(
+def make_assertions(
     text: str, states: Sequence[SentenceState], speaker: str, at_ms: int, session: str = ""
 ) -> list[Assertion]:
     """Return a passage's sentences as assertions, whether they assert anything or not."""

@@ -17,25 +17,25 @@ from lamina.atom.kinds import MemoryType
 from lamina.atom.record import Record
 from lamina.atom.relation import RelationName
 from lamina.atom.scope import Scope
-from lamina.atom.status import Status, Way
+from lamina.atom.status import Status, TransitionCause
 from lamina.atom.trust import Origin
+from lamina.store.ageing_state import AgeingStates
 from lamina.store.buffer import Buffer
-from lamina.store.dreams import Dreams
-from lamina.store.encodings import Encodings, Near
+from lamina.store.dream_progress import DreamProgress
+from lamina.store.encodings import Encodings, NearPassage
 from lamina.store.erasure import Erasures
 from lamina.store.fingerprints import Fingerprints
 from lamina.store.jobs import Jobs
 from lamina.store.ledger import Ledger
-from lamina.store.lives import Lives
 from lamina.store.recalls import Recalls
 from lamina.store.usage import Usage
-from lamina.vault.files import Stamp
+from lamina.vault.disk import Stamp
 
 CommitId = NewType("CommitId", str)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class FileSnapshot:
     """A file as a person saved it; the next version of the file is rendered from these bytes.
 
     `replaced_by_sha256`: the SHA-256 of the engine's bytes that are at the path already, because the person's bytes
@@ -46,16 +46,16 @@ class Seen:
     data: bytes
     stamp: Stamp
     checked_ns: int
-    swapped_for: str | None = None
+    replaced_by_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class AtomChange:
     """One atom as it is to be stored. Its revision is the one the change is based on; 0 creates a new atom."""
 
     atom: Atom
-    seen: Seen | None = None
-    file_gone: bool = False
+    snapshot: FileSnapshot | None = None
+    is_file_deleted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,15 +67,15 @@ class Commit:
     verb: str
     reason: str
     scope: Scope
-    changes: tuple[Change, ...]
-    way: Way = Way.ORDINARY
+    changes: tuple[AtomChange, ...]
+    way: TransitionCause = TransitionCause.ORDINARY
     key: str | None = None
     batch: str | None = None
     undoes: CommitId | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Committed:
+class CommitResult:
     """What a commit did.
 
     `is_repeat`: the idempotency key was known and nothing was written again; `seq` 0: no field differed.
@@ -85,11 +85,11 @@ class Committed:
     seq: int
     at: datetime
     atoms: tuple[Atom, ...]
-    repeated: bool = False
+    is_repeat: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class EntryChange:
     """The part of one atom in a journal entry: the fields set (none once erased), the status before and after."""
 
     atom_id: AtomId
@@ -100,7 +100,7 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """One commit as read from the journal."""
 
     seq: int
@@ -113,11 +113,11 @@ class Entry:
     reason: str
     batch: str | None
     undoes: CommitId | None
-    changes: tuple[Changed, ...]
+    changes: tuple[EntryChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class AtomVersion:
     """An atom as one commit left it, and the names of the fields that the commit set."""
 
     atom: Atom
@@ -137,7 +137,7 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
+class AtomFilter:
     """Which atoms to read. Scopes are required: an empty tuple selects nothing.
 
     `core_only`: only pinned atoms and those that never age. `include_run_notes`: whether the notes of runs are
@@ -146,7 +146,7 @@ class Filter:
 
     scopes: tuple[Scope, ...]
     ids: tuple[AtomId, ...] | None = None
-    id_ending: str | None = None
+    id_suffix: str | None = None
     statuses: frozenset[Status] | None = None
     kinds: frozenset[str] | None = None
     memory_types: frozenset[MemoryType] | None = None
@@ -154,11 +154,11 @@ class Filter:
     claims: tuple[str, ...] | None = None
     session_id: str | None = None
     run_id: str | None = None
-    notes: bool = True
+    include_run_notes: bool = True
     contents: tuple[str, ...] | None = None
     valid_at: datetime | None = None
-    over_by: datetime | None = None
-    core: bool = False
+    expired_by: datetime | None = None
+    core_only: bool = False
     limit: int | None = None
     offset: int = 0
 
@@ -178,21 +178,21 @@ class TextQuery:
     memory_types: frozenset[MemoryType]
     valid_at: datetime
     limit: int
-    holding: tuple[str, ...] = ()
-    exhaustive: bool = False
+    required_tokens: tuple[str, ...] = ()
+    is_exhaustive: bool = False
     true_at: datetime | None = None
     known_by: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class TextMatch:
     """A passage that contains some of the tokens: its BM25 score, what each token adds to it, and its atom's status."""
 
     atom_id: AtomId
     n: int
     status: Status
     score: float
-    parts: tuple[tuple[str, float], ...]
+    token_scores: tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class EvidenceSpan:
     """One piece of evidence: the atom rests on characters `start` to `end` of passage `n` of a segment."""
 
     atom_id: AtomId
@@ -252,51 +252,51 @@ class Store(Protocol):
         """Return the leases on work that one process does for all."""
 
     @property
-    def dreams(self) -> Dreams:
+    def dream_progress(self) -> DreamProgress:
         """Return how far the dream steps have progressed."""
 
     @property
-    def lives(self) -> Lives:
+    def ageing_states(self) -> AgeingStates:
         """Return what maintenance knows of each atom."""
 
-    def commit(self, commit: Commit) -> Committed:
+    def commit(self, commit: Commit) -> CommitResult:
         """Check the commit against the rules and apply it completely or not at all; durable when it returns.
 
         Raises `Refused`, `StaleRevision`, `ClaimTaken`, `NotFound`, `InvalidInput` or `InvalidScope` if a rule is
         broken.
         """
 
-    def alone(self) -> AbstractContextManager[None]:
+    def exclusive_transaction(self) -> AbstractContextManager[None]:
         """Run a write transaction in which no one else commits; all commits inside are applied, or none.
 
         What is read inside is still current when it is committed.
         """
 
-    def trial(self) -> AbstractContextManager[None]:
+    def trial_transaction(self) -> AbstractContextManager[None]:
         """Run a transaction whose commits are checked and can be read inside, and are rolled back at the end."""
 
-    def steady(self) -> AbstractContextManager[None]:
+    def read_snapshot(self) -> AbstractContextManager[None]:
         """Bring the index to the last commit once, for a reader that sends many queries about one moment."""
 
-    def read(self, wanted: Filter) -> list[Atom]:
+    def read(self, atom_filter: AtomFilter) -> list[Atom]:
         """Return the current atoms that match, most recently recorded first, then by id."""
 
-    def count(self, wanted: Filter) -> int:
+    def count(self, atom_filter: AtomFilter) -> int:
         """Return how many atoms match, ignoring the limit."""
 
     def heads_at(self, ids: Iterable[AtomId], seq: int, scopes: Sequence[Scope]) -> dict[AtomId, Atom]:
         """Return those of the atoms that existed at a journal position, as they were then."""
 
-    def guard(self, atom: Atom) -> float:
+    def required_trust(self, atom: Atom) -> float:
         """Return the trust that is needed to change the status of an atom."""
 
-    def objection(self, atom: Atom, by: Origin) -> str | None:
+    def find_refusal_reason(self, atom: Atom, origin: Origin) -> str | None:
         """Return why this origin may not write the atom; None if the trust rules allow it."""
 
-    def versions(self, atom_id: AtomId) -> list[Version]:
+    def versions(self, atom_id: AtomId) -> list[AtomVersion]:
         """Return every version of an atom, oldest first."""
 
-    def journal(
+    def read_journal(
         self,
         scopes: Sequence[Scope],
         since: int = 0,
@@ -304,16 +304,16 @@ class Store(Protocol):
         until: int | None = None,
         commit: str | None = None,
         limit: int | None = None,
-    ) -> list[Entry]:
+    ) -> list[JournalEntry]:
         """Return the commits in (`since`, `until`] that touched these scopes, oldest first.
 
         With `limit`, only the newest.
         """
 
-    def search(self, query: TextQuery) -> list[Match]:
+    def search_text(self, query: TextQuery) -> list[TextMatch]:
         """Return the best passages for the tokens."""
 
-    def former(self, query: TextQuery) -> list[tuple[Match, Near]]:
+    def search_past_passages(self, query: TextQuery) -> list[tuple[TextMatch, NearPassage]]:
         """Return the best past passages for the tokens: those that atoms no longer have. Only `known_by` filters."""
 
     def edges(
@@ -321,31 +321,31 @@ class Store(Protocol):
     ) -> list[Edge]:
         """Return the links from or to these atoms or shared things; with `statuses`, only from atoms of these."""
 
-    def links(
+    def find_relations(
         self,
         name: RelationName,
         scopes: Sequence[Scope],
         statuses: Collection[Status],
-        to: Collection[AtomId] | None = None,
+        targets: Collection[AtomId] | None = None,
     ) -> list[Edge]:
         """Return every relation of this name from atoms with these statuses, within the scopes.
 
         With `targets`, only the relations to those atoms.
         """
 
-    def followed(self, ids: Collection[AtomId], scopes: Sequence[Scope]) -> dict[AtomId, list[AtomId]]:
+    def find_successors(self, ids: Collection[AtomId], scopes: Sequence[Scope]) -> dict[AtomId, list[AtomId]]:
         """Return for each atom its nearest successors whose status is not an end status.
 
         An atom whose own status is not an end status is its own result.
         """
 
-    def resting(self, keys: Collection[tuple[AtomId, int]], scopes: Sequence[Scope]) -> list[Rest]:
+    def find_evidence_spans(self, keys: Collection[tuple[AtomId, int]], scopes: Sequence[Scope]) -> list[EvidenceSpan]:
         """Return which atoms of these scopes rest on the passages, with any status, in text order."""
 
-    def rebuild(self) -> int:
+    def rebuild_index(self) -> int:
         """Rebuild the index from the journal; return how many atoms it contains."""
 
-    def subjects(self, scope: Scope, words: Sequence[str]) -> list[str]:
+    def find_subjects(self, scope: Scope, words: Sequence[str]) -> list[str]:
         """Return the subjects of a scope, in normal form, that begin with the same letters as one of the words."""
 
     def has_key(self, scope: Scope, key: str) -> bool:
@@ -354,10 +354,10 @@ class Store(Protocol):
     def position(self, before: datetime | None = None) -> int:
         """Return the sequence number of the last commit, or of the last one before a moment."""
 
-    def commits(self, scopes: Sequence[Scope]) -> int:
+    def count_commits(self, scopes: Sequence[Scope]) -> int:
         """Return how many commits were made in these scopes."""
 
-    def counts(self, scopes: Sequence[Scope], by: str) -> dict[str, int]:
+    def count_by(self, scopes: Sequence[Scope], field: str) -> dict[str, int]:
         """Return the number of atoms for each value of `field`: status, kind, memory_type or layer."""
 
     def check(self) -> list[str]:

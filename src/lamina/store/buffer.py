@@ -12,26 +12,26 @@ from lamina.atom.scope import Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class BufferedPassage:
     """One passage of a session that was not read for statements yet. `is_urgent`: do not wait for more passages."""
 
     scope: Scope
     session_id: str
     segment: AtomId
     n: int
-    since: datetime
-    urgent: bool = False
+    buffered_at: datetime
+    is_urgent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class SessionBacklog:
     """A summary of the waiting passages of one session."""
 
     scope: Scope
     session_id: str
-    length: int
-    oldest: datetime
-    urgent: bool
+    passage_count: int
+    oldest_at: datetime
+    is_urgent: bool
 
 
 class Buffer(Protocol):
@@ -40,16 +40,16 @@ class Buffer(Protocol):
     Inside `Store.exclusive_transaction()` it changes together with the commits made there, or not at all.
     """
 
-    def add(self, waiting: Iterable[Waiting]) -> None:
+    def add(self, passages: Iterable[BufferedPassage]) -> None:
         """Add passages; one that is waiting already stays as it is."""
 
-    def queues(self) -> list[Queue]:
+    def backlogs(self) -> list[SessionBacklog]:
         """Return a summary of every session with waiting passages, the longest waiting first."""
 
-    def of(self, scope: Scope, session_id: str) -> list[Waiting]:
+    def session_passages(self, scope: Scope, session_id: str) -> list[BufferedPassage]:
         """Return the waiting passages of one session, in the order they were said."""
 
-    def take(self, waiting: Iterable[Waiting]) -> bool:
+    def take(self, passages: Iterable[BufferedPassage]) -> bool:
         """Remove these passages, all or none; return False if another worker removed some of them already."""
 
     def lease(self, scope: Scope, session_id: str, holder: str, now: datetime, until: datetime) -> bool:
@@ -58,5 +58,5 @@ class Buffer(Protocol):
     def release(self, scope: Scope, session_id: str, holder: str) -> None:
         """Give a lease back; do nothing if the holder has none."""
 
-    def taken(self, scope: Scope) -> int:
+    def count_taken(self, scope: Scope) -> int:
         """Return how many passages of a scope were ever removed."""

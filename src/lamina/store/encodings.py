@@ -17,23 +17,23 @@ from numpy.typing import NDArray
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer, MemoryType
-from lamina.atom.passage import Passage, digest_of, meant
+from lamina.atom.passage import Passage, passage_digest, passage_model_text
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.text.roles import is_assistant
-from lamina.vectors.levels import Asked, Floats
+from lamina.text.speaker_roles import is_assistant
+from lamina.vectors.levels import Floats, QueryVector
 
-Key: TypeAlias = tuple[AtomId, int]
+PassageKey: TypeAlias = tuple[AtomId, int]
 """A passage: its atom and its number in it."""
-WHOLE = 32
+FULL_BITS = 32
 """Bits per dimension of a vector that is stored in full precision."""
-STATES_FROM = 8
+MIN_BITS_FOR_STATES = 8
 """Bits from which on the token states of a text are stored too; below, they are recomputed when needed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unencoded:
+class UnencodedText:
     """A text that a model has not encoded yet.
 
     `is_partial`: a long answer of an assistant, of which the beginning is enough. `is_quoted`: a statement extracted
@@ -42,18 +42,20 @@ class Unencoded:
 
     digest: bytes
     text: str
-    in_part: bool
+    is_partial: bool
     is_quoted: bool = False
 
 
-def unencoded(atom: Atom, passage: Passage) -> Unencoded:
+def to_unencoded_text(atom: Atom, passage: Passage) -> UnencodedText:
     """Return the text of a passage as an embedding model receives it."""
     is_quoted = bool(atom.evidence) and not atom.is_segment
-    return Unencoded(digest_of(atom, passage), meant(atom, passage), is_assistant(passage.speaker), is_quoted)
+    return UnencodedText(
+        passage_digest(atom, passage), passage_model_text(atom, passage), is_assistant(passage.speaker), is_quoted
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class States:
+class PackedStates:
     """The token states of a text, packed, and the name of the packing."""
 
     packing: str
@@ -61,16 +63,16 @@ class States:
 
 
 @dataclass(frozen=True, slots=True)
-class Encoding:
+class TextEncoding:
     """The vectors and token states that a model computed for a text."""
 
     digest: bytes
     vectors: Floats
-    states: States
+    states: PackedStates
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class PrecisionChange:
     """What a change of precision does.
 
     How many vectors change to each number of bits, and how many texts lose their token states.
@@ -81,14 +83,14 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class EncodingSizes:
     """The size of all vectors, by bits, and of all token states: number of texts and bytes."""
 
     vectors: Mapping[int, tuple[int, int]]
     states: tuple[int, int]
 
 
-class When(Protocol):
+class TimeWindow(Protocol):
     """A span of time that a query names."""
 
     def contains(self, times_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -96,17 +98,17 @@ class When(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Tilts:
+class ScoreTerms:
     """Numbers added to a passage's score: by speaker, by when it was said, and by the time it mentions."""
 
     speakers: Mapping[str, float]
-    when: When | None = None
-    in_time: float = 0.0
-    tells_of: float = 0.0
+    window: TimeWindow | None = None
+    in_window: float = 0.0
+    mentions_window: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NearQuery:
+class VectorQuery:
     """Which passages to find: the best by cosine, text score, added terms and the weight of their status.
 
     The score is `(cosine × vector_weight + text score × text_weight + terms) × weight of the status`. A sum below 0 is
@@ -117,24 +119,24 @@ class NearQuery:
     """
 
     scopes: tuple[Scope, ...]
-    statuses: Mapping[Status, float]
+    status_weights: Mapping[Status, float]
     memory_types: frozenset[MemoryType]
     valid_at: datetime
     model: str
-    asked: Asked
-    vector: float
-    texts: Mapping[Key, float]
-    text: float
-    tilts: Tilts
+    query_vector: QueryVector
+    vector_weight: float
+    text_scores: Mapping[PassageKey, float]
+    text_weight: float
+    terms: ScoreTerms
     limit: int
-    beside: int = 0
-    also: Collection[Key] = ()
+    neighbours: int = 0
+    extra_keys: Collection[PassageKey] = ()
     true_at: datetime | None = None
     known_by: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class NearPassage:
     """A passage with the cosine of its nearest chunk (0 if it has none), its speaker, times and place.
 
     Times are milliseconds since 1970. `in_window`: said at the time in question; `mentions_window`: said at another
@@ -142,7 +144,7 @@ class Near:
     passages that the query allows; `digest` identifies its text.
     """
 
-    key: Key
+    key: PassageKey
     scope: Scope
     cosine: float
     score: float
@@ -152,10 +154,10 @@ class Near:
     recorded_ms: int
     speaker: str
     at_ms: int
-    in_time: bool
-    tells_of: bool
-    tells_when: bool
-    asks: bool
+    in_window: bool
+    mentions_window: bool
+    mentions_time: bool
+    is_question: bool
     session: str
     position: int
     digest: bytes
@@ -172,19 +174,19 @@ class Encodings(Protocol):
     a vector of lower precision.
     """
 
-    def missing(
+    def find_missing(
         self, model: str, limit: int, scopes: Sequence[Scope] | None = None, packing: str | None = None
-    ) -> list[Unencoded]:
+    ) -> list[UnencodedText]:
         """Return texts that a model has not encoded, in these scopes or all, those of recallable passages first.
 
         With a packing, also texts whose token states have another packing, and after them those stored in other than
         the wanted bits.
         """
 
-    def how_many_missing(self, model: str, packing: str | None = None) -> int:
+    def count_missing(self, model: str, packing: str | None = None) -> int:
         """Return how many texts `find_missing` would return without a limit."""
 
-    def put(self, model: str, encodings: Iterable[Encoding]) -> None:
+    def put(self, model: str, encodings: Iterable[TextEncoding]) -> None:
         """Store what a model computed for these texts; texts that no longer exist are skipped.
 
         For a text that was encoded before, the token states are replaced, and the vectors if they are stored in other
@@ -194,41 +196,43 @@ class Encodings(Protocol):
     def coverage(self, model: str, scopes: Sequence[Scope]) -> tuple[int, int]:
         """Return how many passages of these scopes a model has encoded, and how many there are."""
 
-    def models(self) -> dict[str, int]:
+    def count_by_model(self) -> dict[str, int]:
         """Return how many texts each model has encoded."""
 
-    def drop(self, model: str) -> None:
+    def drop_model(self, model: str) -> None:
         """Delete everything that a model computed."""
 
-    def nearest(self, query: NearQuery) -> list[Near]:
+    def find_nearest(self, query: VectorQuery) -> list[NearPassage]:
         """Return the best passages, unordered; more than the limit if some tie."""
 
-    def withheld(self, query: NearQuery, above: float) -> dict[str, int]:
+    def count_filtered_out(self, query: VectorQuery, min_cosine: float) -> dict[str, int]:
         """Return how many passages with at least this cosine were filtered out, by the reason."""
 
-    def cosines(self, model: str, asked: Asked, keys: Sequence[Key]) -> list[float]:
+    def cosines(self, model: str, query_vector: QueryVector, keys: Sequence[PassageKey]) -> list[float]:
         """Return the cosine of each passage's nearest chunk with a query; 0 if it is not encoded."""
 
     def vectors(self, model: str, ids: Sequence[AtomId]) -> dict[AtomId, Floats]:
         """Return the vectors of the first passage of each atom, one row per chunk; without those not encoded."""
 
-    def states(self, model: str, digests: Iterable[bytes]) -> dict[bytes, States]:
+    def states(self, model: str, digests: Iterable[bytes]) -> dict[bytes, PackedStates]:
         """Return the token states of texts in any packing; without those not encoded."""
 
     def speakers(self, scopes: Sequence[Scope]) -> frozenset[str]:
         """Return the speakers of all recallable passages; those of forgotten passages are left out."""
 
-    def rarity(self, scopes: Sequence[Scope], tokens: Sequence[str]) -> dict[Scope, tuple[int, dict[str, int]]]:
+    def token_statistics(
+        self, scopes: Sequence[Scope], tokens: Sequence[str]
+    ) -> dict[Scope, tuple[int, dict[str, int]]]:
         """Return for each scope the number of recallable passages, and in how many each token occurs."""
 
-    def set_precision(self, bits: Mapping[AtomId, int], *, dry_run: bool = False) -> Moved:
+    def set_precision(self, bits: Mapping[AtomId, int], *, dry_run: bool = False) -> PrecisionChange:
         """Store the vectors of these atoms in so many bits; those that cannot be converted become missing.
 
         Until they are encoded again the stored ones are used. Another process may continue with what it has loaded.
         """
 
-    def coarse(self, model: str, keys: Collection[Key]) -> dict[Key, tuple[int, Floats]]:
+    def coarse_vectors(self, model: str, keys: Collection[PassageKey]) -> dict[PassageKey, tuple[int, Floats]]:
         """Return, for passages below full precision, the bits and the decoded vectors, one row per chunk."""
 
-    def room(self) -> Room:
+    def sizes(self) -> EncodingSizes:
         """Return the size of all vectors and token states."""

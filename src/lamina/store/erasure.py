@@ -10,7 +10,7 @@ from typing import Protocol
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
-from lamina.store.fingerprints import Mark
+from lamina.store.fingerprints import FingerprintText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,16 +26,16 @@ class Erasure:
     actor: str
     reason: str
     scope: Scope
-    gone: tuple[AtomId, ...]
-    retold: Mapping[AtomId, Sequence[Atom]]
-    marks: tuple[Mark, ...]
-    fingerprints: Mapping[AtomId, Mark]
-    quoted: Callable[[str, bool], bool]
-    sought: str
+    erased_ids: tuple[AtomId, ...]
+    rewritten: Mapping[AtomId, Sequence[Atom]]
+    fingerprint_texts: tuple[FingerprintText, ...]
+    fingerprints: Mapping[AtomId, FingerprintText]
+    quotes_erased: Callable[[str, bool], bool]
+    search_json: str
 
 
 @dataclass(frozen=True, slots=True)
-class Unfinished:
+class PendingErasure:
     """An erasure of which the files may not be cleaned yet.
 
     `search_json` is empty once they are, and only free space has to be scrubbed.
@@ -44,26 +44,26 @@ class Unfinished:
     seq: int
     commit: str
     at: datetime
-    gone: tuple[AtomId, ...]
-    touched: tuple[AtomId, ...]
+    erased_ids: tuple[AtomId, ...]
+    rewritten_ids: tuple[AtomId, ...]
     paths: tuple[str, ...]
-    sought: str
-    versions: int
+    search_json: str
+    version_count: int
 
 
 class Erasures(Protocol):
     """Removes text from a store. The change of the journal is one durable step; the rest can be finished later."""
 
-    def mentioning(self, words: Collection[str], scopes: Sequence[Scope]) -> list[AtomId]:
+    def find_mentions(self, words: Collection[str], scopes: Sequence[Scope]) -> list[AtomId]:
         """Return the atoms of which any version contains one of these words, in normal form."""
 
-    def apply(self, erasure: Erasure) -> Unfinished:
+    def apply(self, erasure: Erasure) -> PendingErasure:
         """Remove the text from the journal and the ledger; the hash chain still verifies."""
 
-    def unfinished(self) -> list[Unfinished]:
+    def pending(self) -> list[PendingErasure]:
         """Return the erasures that are not finished, oldest first."""
 
-    def struck(self, erasure: Unfinished, holds: Callable[[bytes], bool]) -> None:
+    def mark_files_done(self, erasure: PendingErasure, contains_erased: Callable[[bytes], bool]) -> None:
         """Store that no file contains the text any more; delete what was needed to search, and copies that do."""
 
     def scrub(self) -> None:

@@ -12,7 +12,7 @@ from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
 
 
-class MarkKind(StrEnum):
+class FingerprintKind(StrEnum):
     """What a fingerprint stands for.
 
     `VALUE_WITH_TOPIC`: a value with one word of what it is the value of. `SENTENCE_WITH_NEIGHBOUR`: a sentence with
@@ -23,21 +23,21 @@ class MarkKind(StrEnum):
     SENTENCE = "sentence"
     CLAIM = "claim"
     VALUE = "value"
-    ECHO = "echo"
-    BESIDE = "beside"
+    VALUE_WITH_TOPIC = "echo"
+    SENTENCE_WITH_NEIGHBOUR = "beside"
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class FingerprintText:
     """A text that was or may have been erased, in normal form. It counts in every scope of an organisation."""
 
     organisation: str
-    kind: MarkKind
+    kind: FingerprintKind
     form: str
 
 
 @dataclass(frozen=True, slots=True)
-class Stub:
+class ErasureStub:
     """What remains of an erased atom."""
 
     atom_id: AtomId
@@ -51,14 +51,14 @@ class Stub:
 class Fingerprints(Protocol):
     """Keyed hashes of erased text, and the stubs of the atoms that contained it."""
 
-    def known(self, marks: Collection[Mark]) -> dict[Mark, datetime]:
+    def find_erased(self, texts: Collection[FingerprintText]) -> dict[FingerprintText, datetime]:
         """Return those of the texts that were erased, and when. Fast if nothing was ever erased."""
 
-    def any(self) -> bool:
+    def has_any(self) -> bool:
         """Return whether anything was ever erased."""
 
-    def stub(self, atom_id: str, scopes: Sequence[Scope]) -> Stub | None:
+    def find_stub(self, atom_id: str, scopes: Sequence[Scope]) -> ErasureStub | None:
         """Return the stub of the erased atom with this id or id suffix; None if there is none or several."""
 
-    def stubs(self, scopes: Sequence[Scope]) -> list[Stub]:
+    def list_stubs(self, scopes: Sequence[Scope]) -> list[ErasureStub]:
         """Return the stubs of all erased atoms, oldest erasure first."""

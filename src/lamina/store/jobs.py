@@ -24,7 +24,7 @@ class Job:
 class Jobs(Protocol):
     """Leases on named work. Acquiring one never waits."""
 
-    def take(self, name: str, holder: str, seconds: float) -> bool:
+    def acquire(self, name: str, holder: str, seconds: float) -> bool:
         """Lease the work for so many seconds; return False if another holder's lease is still valid."""
 
     def renew(self, name: str, holder: str, seconds: float, done: int, total: int) -> bool:

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import AtomId
-from lamina.vault.files import Stamp
+from lamina.vault.disk import Stamp
 
 
 class FileState(StrEnum):
@@ -22,7 +22,7 @@ class FileState(StrEnum):
     GONE = "gone"
 
 
-class FileLine(NamedTuple):
+class FileEntry(NamedTuple):
     """A file in the ledger without its bytes: enough to see whether it changed.
 
     A tuple for speed: every scan of the vault creates one for each file.
@@ -36,18 +36,18 @@ class FileLine(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class FileRow:
+class FileRecord:
     """A file in the ledger with its bytes. `base`: the bytes on the disk while a write is pending."""
 
-    line: FileLine
+    entry: FileEntry
     data: bytes
     base: bytes | None
-    ours: tuple[str, ...]
-    pending: bool
+    written_hashes: tuple[str, ...]
+    is_pending: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
+class PendingFile:
     """A file still to be written.
 
     `base`: the bytes it replaces, None for a new file; `written_hashes`: the SHA-256 of every version that the engine
@@ -58,12 +58,12 @@ class Pending:
     atom_id: AtomId
     data: bytes
     base: bytes | None
-    ours: tuple[str, ...]
+    written_hashes: tuple[str, ...]
     moved_from: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class FileProblem:
     """A problem with a file or an atom that a person should know of; `doctor` lists it until it is fixed."""
 
     path: str
@@ -77,95 +77,95 @@ class Problem:
 class Ledger(Protocol):
     """What the store knows of the vault's files. It is not history: it can be read again from the disk."""
 
-    def lines(self) -> list[FileLine]:
+    def entries(self) -> list[FileEntry]:
         """Return the entry of every known file."""
 
-    def calm(self, for_ns: int) -> tuple[dict[str, tuple[int, ...]], list[FileLine]]:
+    def split_stable(self, min_age_ns: int) -> tuple[dict[str, tuple[int, ...]], list[FileEntry]]:
         """Return the stamps of stable files, by path, and the entries of all others.
 
         A file is stable if it was checked at least so long after its last change.
         """
 
-    def line(self, path: str) -> FileLine | None:
+    def entry(self, path: str) -> FileEntry | None:
         """Return the entry of one file. An entry without a stamp is still to be written."""
 
-    def row(self, path: str) -> FileRow | None:
+    def record(self, path: str) -> FileRecord | None:
         """Return one file with its bytes."""
 
-    def rows(self, paths: Sequence[str]) -> dict[str, FileRow]:
+    def records(self, paths: Sequence[str]) -> dict[str, FileRecord]:
         """Return those of the files that are known, with their bytes."""
 
-    def owned(self, ids: Iterable[AtomId]) -> set[AtomId]:
+    def known_ids(self, ids: Iterable[AtomId]) -> set[AtomId]:
         """Return those of the ids that have a file in the ledger."""
 
-    def row_of(self, atom_id: AtomId) -> FileRow | None:
+    def record_of(self, atom_id: AtomId) -> FileRecord | None:
         """Return the file of an atom."""
 
     def head(self, atom_id: AtomId) -> Atom:
         """Return the atom of a file, whatever its scope: the engine itself reads files."""
 
-    def atom_named(self, name: str) -> AtomId | None:
+    def find_atom_by_name(self, name: str) -> AtomId | None:
         """Return the atom with this file name, or with this id in another system."""
 
     def paths_of(self, ids: Iterable[AtomId]) -> dict[AtomId, str]:
         """Return the paths of the atoms' files."""
 
-    def pending(self, limit: int) -> list[Pending]:
+    def pending_files(self, limit: int) -> list[PendingFile]:
         """Return files still to be written, oldest first."""
 
-    def wrote(
-        self, written: Iterable[tuple[str, Stamp, bytes]], checked_ns: int, came_out: Iterable[bytes] = ()
+    def mark_written(
+        self, written: Iterable[tuple[str, Stamp, bytes]], checked_ns: int, swapped_out: Iterable[bytes] = ()
     ) -> None:
         """Store that these bytes are on the disk, and keep the bytes they were swapped for a while.
 
         If a later commit needs other bytes, the file stays pending.
         """
 
-    def came_out(self, sha256: str) -> bytes | None:
+    def find_swapped_out(self, sha256: str) -> bytes | None:
         """Return processed bytes that an exchange of files swapped out recently; None if unknown."""
 
-    def known_to_have_come_out(self) -> frozenset[str]:
+    def swapped_out_hashes(self) -> frozenset[str]:
         """Return the SHA-256 of all such bytes."""
 
-    def forget_came_out(self, before_ns: int) -> None:
+    def forget_swapped_out(self, before_ns: int) -> None:
         """Delete the bytes that were swapped out before this moment."""
 
-    def saw(
+    def mark_read(
         self, path: str, data: bytes, stamp: Stamp, checked_ns: int, atom_id: AtomId | None, state: FileState
     ) -> None:
         """Store that a file was read and contains these bytes, without a commit."""
 
-    def unchanged(self, seen: Iterable[tuple[str, Stamp]], checked_ns: int) -> None:
+    def mark_unchanged(self, stamps: Iterable[tuple[str, Stamp]], checked_ns: int) -> None:
         """Store that these files were checked again and still have the bytes of the ledger."""
 
-    def moved(self, old: str, new: str, stamp: Stamp, checked_ns: int) -> None:
+    def mark_moved(self, old_path: str, new_path: str, stamp: Stamp, checked_ns: int) -> None:
         """Store that a person moved a file; its bytes are the same."""
 
-    def displaced(self, path: str) -> str:
+    def displace(self, path: str) -> str:
         """Free the path of an atom's file, because another file is there; return the placeholder path.
 
         The entry stays at that path until the atom's file is found again.
         """
 
-    def gone(self, path: str) -> None:
+    def mark_deleted(self, path: str) -> None:
         """Store that a file was deleted; its last bytes are kept."""
 
-    def withdrawn(self, pending: Pending) -> None:
+    def withdraw(self, pending: PendingFile) -> None:
         """Cancel a write for now: the file contains a person's bytes that still have to be read."""
 
     def forget_file(self, path: str) -> None:
         """Remove a file that was never an atom's and no longer exists."""
 
-    def unsure(self) -> list[Pending]:
+    def unconfirmed_files(self) -> list[PendingFile]:
         """Return files written, or to be written, before the last boot that may not have reached the disk."""
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[FileProblem]:
         """Return all problems, oldest first."""
 
-    def report(self, problem: Problem) -> None:
+    def report_problem(self, problem: FileProblem) -> None:
         """Add a problem; it replaces the one of the same kind at the same path."""
 
-    def clear(self, path: str, kinds: Iterable[str] | None = None) -> None:
+    def clear_problems(self, path: str, kinds: Iterable[str] | None = None) -> None:
         """Remove the problems of a path, all or those of some kinds."""
 
     def signals(self, atom_id: AtomId) -> Signals:
@@ -177,5 +177,5 @@ class Ledger(Protocol):
     def set_signals(self, atom_id: AtomId, signals: Signals) -> None:
         """Store the signals of an atom, such as those read from its file."""
 
-    def summary(self, of: Callable[[str], bool] | None = None) -> dict[str, int]:
+    def summary(self, path_filter: Callable[[str], bool] | None = None) -> dict[str, int]:
         """Return counts: files known, still to be written, unreadable, problems; for all paths or some."""

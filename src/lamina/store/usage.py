@@ -8,7 +8,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class ModelUsage:
     """Calls and tokens, and what they cost in the currency of the prices."""
 
     calls: int = 0
@@ -23,24 +23,24 @@ class Used:
 
 
 @dataclass(frozen=True, slots=True)
-class UsedOn:
+class DailyUsage:
     """What one model used on one day, in UTC."""
 
     day: date
     model: str
-    used: Used
+    usage: ModelUsage
 
 
 class Usage(Protocol):
     """Counters that many processes increment. Counting never waits for a writer of atoms."""
 
-    def add(self, day: date, model: str, used: Used) -> Used:
+    def add(self, day: date, model: str, usage: ModelUsage) -> ModelUsage:
         """Add what a model used; return what all models together have used that day, this included."""
 
-    def of(self, day: date) -> Used:
+    def day_total(self, day: date) -> ModelUsage:
         """Return what all models together used on a day."""
 
-    def days(self) -> list[UsedOn]:
+    def days(self) -> list[DailyUsage]:
         """Return the counts of every day and model, the latest day first."""
 
     def prune(self, before: date) -> int:

@@ -1,7 +1,7 @@
 """Two-way synchronisation: edits of files become commits, and commits become files."""
 
-from lamina.sync.edit import Decision
+from lamina.sync.field_edits import StatusDecision
 from lamina.sync.report import Progress, SyncReport
-from lamina.sync.sync import Sync
+from lamina.sync.sync import VaultSync
 
-__all__ = ["Decision", "Progress", "Sync", "SyncReport"]
+__all__ = ["Progress", "StatusDecision", "SyncReport", "VaultSync"]

@@ -21,13 +21,13 @@ class SyncReport:
     unreadable: list[str] = field(default_factory=list)
     written: int = 0
 
-    def of(self, is_theirs: Callable[[str], bool]) -> SyncReport:
+    def for_paths(self, path_filter: Callable[[str], bool]) -> SyncReport:
         """Return the part of the report about some paths."""
         lists = {entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "written"}
-        matching = {name: [path for path in paths if is_theirs(path)] for name, paths in lists.items()}
+        matching = {name: [path for path in paths if path_filter(path)] for name, paths in lists.items()}
         return SyncReport(**matching, written=self.written)
 
     @property
-    def anything(self) -> bool:
+    def has_changes(self) -> bool:
         """Return whether any file was edited, added, moved, deleted, held or unreadable."""
         return bool(self.edited or self.adopted or self.moved or self.deleted or self.held or self.unreadable)

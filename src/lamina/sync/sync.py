@@ -7,79 +7,93 @@ from collections.abc import Iterable
 from lamina.atom.identity import AtomId, IdSource
 from lamina.clock import Clock, disk_time_ns
 from lamina.store.base import Store
-from lamina.store.ledger import Pending
-from lamina.sync.edit import Decide
-from lamina.sync.hand import Hand
-from lamina.sync.kept import KeptCopies
-from lamina.sync.people import Marked, People
-from lamina.sync.publish import is_ours, publish
+from lamina.store.ledger import PendingFile
+from lamina.sync.disk_diff import NO_STAMP, DiskChanges, DiskDiff, ReadFile
+from lamina.sync.edit_commit import EditCommitter
+from lamina.sync.field_edits import DecideStatus
+from lamina.sync.file_edits import FileEdits, HasMarker
+from lamina.sync.projection import is_ours, write_pending_files
 from lamina.sync.report import Progress, SyncReport
-from lamina.sync.sight import NEVER, Differences, Found, Sight
+from lamina.sync.swap_copies import SwapCopies
 from lamina.vault import layout
-from lamina.vault.files import Disk, Stamp, UnusableFile
+from lamina.vault.disk import Disk, Stamp, UnusableFile
 
 LOCK_SECONDS = 60.0
-ROUNDS = 50
+MAX_ROUNDS = 50
 
 
-class Sync:
+class VaultSync:
     """Keeps vault and store in sync; safe in several processes at once."""
 
     def __init__(
-        self, disk: Disk, store: Store, clock: Clock, ids: IdSource, marked: Marked, decide: Decide, *, review: bool
+        self,
+        disk: Disk,
+        store: Store,
+        clock: Clock,
+        ids: IdSource,
+        has_marker: HasMarker,
+        decide_status: DecideStatus,
+        *,
+        needs_review: bool,
     ) -> None:
         self._disk, self._ledger = disk, store.ledger
-        self._sight = Sight(disk, store.ledger)
-        hand = Hand(store, decide, ids, clock, review=review)
-        self._people = People(disk, store, hand, clock, ids, marked)
-        self._kept = KeptCopies(disk, store, hand)
+        self._diff = DiskDiff(disk, store.ledger)
+        hand = EditCommitter(store, decide_status, ids, clock, needs_review=needs_review)
+        self._file_edits = FileEdits(disk, store, hand, clock, ids, has_marker)
+        self._swap_copies = SwapCopies(disk, store, hand)
 
     def run(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
         """Scan every file: finish what a crash interrupted, commit what people changed, write what is pending."""
-        report, changes = SyncReport(), self._sight.look()
-        if self._is_quiet(changes):
+        report, changes = SyncReport(), self._diff.scan()
+        if self._is_in_sync(changes):
             return report
         with self._disk.lock("vault", LOCK_SECONDS):
-            self._kept.look(report)
+            self._swap_copies.process(report)
             is_recovered = self._recover()
-            self._drain(report)
-            changes = self._sight.look() if is_recovered else self._sight.left(changes)
-            self._take(changes, report, accept_deletions=accept_deletions, progress=progress)
-            self._drain(report)
+            self._write_pending(report)
+            changes = self._diff.scan() if is_recovered else self._diff.recheck(changes)
+            self._apply_changes(changes, report, accept_deletions=accept_deletions, progress=progress)
+            self._write_pending(report)
         return report
 
-    def look_at(self, paths: Iterable[str]) -> SyncReport:
+    def sync_files(self, paths: Iterable[str]) -> SyncReport:
         """Synchronise some files, because they were just saved or are about to be shown."""
         report = SyncReport()
-        changed_paths = [path for path in dict.fromkeys(paths) if not layout.is_fed(path)]
+        changed_paths = [path for path in dict.fromkeys(paths) if not layout.is_document_path(path)]
         if any(path.endswith("/") for path in changed_paths):
             return self.run()
-        changed_paths = [path for path in changed_paths if self._sight.differs(path)]
+        changed_paths = [path for path in changed_paths if self._diff.differs(path)]
         if changed_paths:
             with self._disk.lock("vault", LOCK_SECONDS):
-                self._drain(report)
-                if all(self._sight.stamp(path) for path in changed_paths):
-                    self._people.take_in(changed_paths, report)
+                self._write_pending(report)
+                if all(self._diff.stamp(path) for path in changed_paths):
+                    self._file_edits.process_files(changed_paths, report)
                 else:
                     # A missing file may have been moved: only a full scan can tell.
-                    self._take(self._sight.look(), report)
-                self._drain(report)
+                    self._apply_changes(self._diff.scan(), report)
+                self._write_pending(report)
         return report
 
-    def flush(self) -> SyncReport:
+    def write_pending(self) -> SyncReport:
         """Write the files that the last commits changed."""
         report = SyncReport()
         with self._disk.lock("vault", LOCK_SECONDS):
-            self._drain(report)
+            self._write_pending(report)
         return report
 
-    def stale(self, ids: Iterable[AtomId]) -> list[str]:
+    def find_stale_files(self, ids: Iterable[AtomId]) -> list[str]:
         """Return the paths of these atoms' files that differ from the ledger."""
-        return [path for path in self._ledger.paths_of(ids).values() if self._sight.differs(path)]
+        return [path for path in self._ledger.paths_of(ids).values() if self._diff.differs(path)]
 
-    def _is_quiet(self, found: Differences) -> bool:
+    def _is_in_sync(self, changes: DiskChanges) -> bool:
         """Return whether there is nothing to do."""
-        return not (found or self._ledger.pending(1) or self._ledger.unsure() or self._kept.due() or self._held_edits())
+        return not (
+            changes
+            or self._ledger.pending_files(1)
+            or self._ledger.unconfirmed_files()
+            or self._swap_copies.find_due()
+            or self._held_edits()
+        )
 
     def _held_edits(self) -> list[str]:
         """Return edits that broke a rule, and copies of known files: the obstacle may be gone now."""
@@ -90,74 +104,74 @@ class Sync:
 
         Returns whether there were any: then earlier scans are invalid.
         """
-        unconfirmed = self._ledger.unsure()
-        unknown_paths = self._sight.strays() if unconfirmed else []
+        unconfirmed = self._ledger.unconfirmed_files()
+        unknown_paths = self._diff.find_unknown_files() if unconfirmed else []
         rewritten: list[tuple[str, Stamp, bytes]] = []
         swapped_out: list[bytes] = []
         for pending in unconfirmed:
-            file = self._sight.read(pending.path)
+            file = self._diff.read(pending.path)
             moved_path = (
                 next((path for path in unknown_paths if pending.atom_id in path), None) if file is None else None
             )
             if moved_path is not None:
-                file = self._moved_again(moved_path, pending)
+                file = self._redo_move(moved_path, pending)
             if file is None and moved_path is None:
                 rewritten.append((pending.path, self._disk.create(pending.path, pending.data), pending.data))
             elif isinstance(file, UnusableFile):
-                rewritten.append((pending.path, NEVER, pending.data))
+                rewritten.append((pending.path, NO_STAMP, pending.data))
             elif file is not None and file.data == pending.data:
                 rewritten.append((pending.path, file.stamp, pending.data))
-            elif file is not None and self._is_left_of(file.data, pending):
+            elif file is not None and self._is_torn_write(file.data, pending):
                 swapped = self._disk.exchange(pending.path, pending.data)
                 swapped_out.append(swapped.data)
                 rewritten.append((pending.path, swapped.stamp, pending.data))
             elif file is not None and pending.base is None:
-                rewritten.append((pending.path, NEVER, pending.data))
+                rewritten.append((pending.path, NO_STAMP, pending.data))
         if rewritten:
-            self._ledger.wrote(rewritten, disk_time_ns(), swapped_out)
+            self._ledger.mark_written(rewritten, disk_time_ns(), swapped_out)
         return bool(unconfirmed)
 
-    def _moved_again(self, path: str, file: Pending) -> Found | UnusableFile | None:
+    def _redo_move(self, path: str, file: PendingFile) -> ReadFile | UnusableFile | None:
         """Repeat a move of ours that did not last; a file that a person put there stays."""
-        moved_file = self._sight.read(path)
-        if not isinstance(moved_file, Found) or not self._is_left_of(moved_file.data, file):
+        moved_file = self._diff.read(path)
+        if not isinstance(moved_file, ReadFile) or not self._is_torn_write(moved_file.data, file):
             return None
         self._disk.move(path, file.path)
-        return self._sight.read(file.path)
+        return self._diff.read(file.path)
 
-    def _is_left_of(self, data: bytes, file: Pending) -> bool:
+    def _is_torn_write(self, data: bytes, file: PendingFile) -> bool:
         """Return whether bytes are what a crash left of our file: an older version, a part, or one with holes."""
-        versions = (file.data, file.base, *map(self._ledger.came_out, file.ours))
+        versions = (file.data, file.base, *map(self._ledger.find_swapped_out, file.written_hashes))
         is_torn = b"\0" in data or any(version is not None and version.startswith(data) for version in versions)
         return is_torn or is_ours(data, file)
 
-    def _drain(self, report: SyncReport) -> None:
+    def _write_pending(self, report: SyncReport) -> None:
         """Write pending files until none is left, and process what people saved in between."""
         previous_missing: list[str] = []
-        for _ in range(ROUNDS):
-            result = publish(self._disk, self._ledger)
+        for _ in range(MAX_ROUNDS):
+            result = write_pending_files(self._disk, self._ledger)
             report.written += len(result.written)
-            for pending, swapped in result.human:
-                self._people.take_swapped(pending, swapped, report)
+            for pending, swapped in result.swapped_out:
+                self._file_edits.commit_swapped(pending, swapped, report)
             for pending in result.occupied:
-                self._ledger.displaced(pending.path)
+                self._ledger.displace(pending.path)
             missing = [file.path for file in result.missing]
             if result.occupied or (missing and missing != previous_missing):
-                self._take(self._sight.look(), report)
-            elif not result.human:
-                self._people.tell_written(result.written, result.blocked)
+                self._apply_changes(self._diff.scan(), report)
+            elif not result.swapped_out:
+                self._file_edits.update_write_problems(result.written, result.blocked)
                 return
             previous_missing = missing
 
-    def _take(
+    def _apply_changes(
         self,
-        found: Differences,
+        changes: DiskChanges,
         report: SyncReport,
         *,
         accept_deletions: bool = False,
         progress: Progress | None = None,
     ) -> None:
         """Process new and changed files, edits that were held before, and missing files."""
-        self._people.take_in([*found.fresh], report, progress)
-        self._people.take_in(self._held_edits(), report)
-        self._people.missing(found.gone, report, accept=accept_deletions)
+        self._file_edits.process_files([*changes.changed], report, progress)
+        self._file_edits.process_files(self._held_edits(), report)
+        self._file_edits.process_missing(changes.missing, report, accept_deletions=accept_deletions)

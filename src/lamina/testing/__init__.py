@@ -11,36 +11,49 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lamina.testing.buffer import BufferContract
+from lamina.testing.ageing_state import AgeingStateContract
+from lamina.testing.atom_reads import AtomReadContract
+from lamina.testing.capture_buffer import BufferContract
+from lamina.testing.commit_rules import RuleContract
 from lamina.testing.commits import CommitContract
-from lamina.testing.encodings import EncodingContract
 from lamina.testing.erasures import ErasureContract
-from lamina.testing.hand import ANN, ARROWS, BOB, DAY, ENDINGS, LOCAL, NOON, OTHER, STAMP, Contract, Hand, raises
 from lamina.testing.jobs import JobContract
 from lamina.testing.journal import JournalContract
 from lamina.testing.ledger import LedgerContract
-from lamina.testing.lives import LivesContract
-from lamina.testing.past import PastContract
+from lamina.testing.past_states import PastStateContract
 from lamina.testing.precision import PrecisionContract
-from lamina.testing.reading import ReadingContract
 from lamina.testing.recalls import RecallContract
-from lamina.testing.rules import RuleContract
 from lamina.testing.search import SearchContract, random_scope
-from lamina.testing.trust import TrustContract
+from lamina.testing.store_harness import (
+    ANN,
+    BOB,
+    DAY,
+    ENDED_STATUSES,
+    LOCAL,
+    NOON,
+    OTHER,
+    STAMP,
+    STATUS_TRANSITIONS,
+    Contract,
+    StoreHarness,
+    raises,
+)
+from lamina.testing.stored_encodings import EncodingContract
+from lamina.testing.trust_rules import TrustContract
 
 __all__ = [
     "ANN",
-    "ARROWS",
     "BOB",
     "DAY",
-    "ENDINGS",
+    "ENDED_STATUSES",
     "LOCAL",
     "NOON",
     "OTHER",
     "STAMP",
+    "STATUS_TRANSITIONS",
     "Contract",
-    "Hand",
     "StoreContract",
+    "StoreHarness",
     "contract_names",
     "raises",
     "random_scope",
@@ -51,7 +64,7 @@ class StoreContract(
     CommitContract,
     RuleContract,
     TrustContract,
-    ReadingContract,
+    AtomReadContract,
     JournalContract,
     SearchContract,
     EncodingContract,
@@ -60,8 +73,8 @@ class StoreContract(
     JobContract,
     RecallContract,
     ErasureContract,
-    PastContract,
-    LivesContract,
+    PastStateContract,
+    AgeingStateContract,
     PrecisionContract,
 ):
     """All contracts of `Store` and of its parts. A backend that passes can replace any other."""

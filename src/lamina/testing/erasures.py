@@ -6,39 +6,45 @@ from pathlib import Path
 
 from lamina.atom.atom import Atom
 from lamina.atom.passage import render_passage
-from lamina.atom.scope import organisation
+from lamina.atom.scope import organisation_name
 from lamina.errors import Erased, Refused
-from lamina.store.erasure import Erasure, Unfinished
-from lamina.store.fingerprints import Mark, MarkKind
-from lamina.testing.hand import ANN, LOCAL, NOON, OTHER, Contract, Hand, raises
-from lamina.text.normal import normal_form
+from lamina.store.erasure import Erasure, PendingErasure
+from lamina.store.fingerprints import FingerprintKind, FingerprintText
+from lamina.testing.store_harness import ANN, LOCAL, NOON, OTHER, Contract, StoreHarness, raises
+from lamina.text.normal_form import normal_form
 
-TEA = Mark("local", MarkKind.SENTENCE, "the tea is green")
+TEA_FINGERPRINT = FingerprintText("local", FingerprintKind.SENTENCE, "the tea is green")
 
 
-def erased(
-    hand: Hand, *gone: Atom, retold: tuple[Atom, list[str]] | None = None, marks: tuple[Mark, ...] = ()
-) -> Unfinished:
+def erase_atoms(
+    harness: StoreHarness,
+    *atoms: Atom,
+    rewritten: tuple[Atom, list[str]] | None = None,
+    marks: tuple[FingerprintText, ...] = (),
+) -> PendingErasure:
     """Erase atoms, and rewrite the contents of all versions of another."""
     versions = {
         atom.id: [
             version.atom.with_(content=content)
-            for version, content in zip(hand.store.versions(atom.id), contents, strict=True)
+            for version, content in zip(harness.store.versions(atom.id), contents, strict=True)
         ]
-        for atom, contents in ([retold] if retold else [])
+        for atom, contents in ([rewritten] if rewritten else [])
     }
-    return hand.store.erasures.apply(
+    return harness.store.erasures.apply(
         Erasure(
             actor="ann",
             reason="private",
             scope=LOCAL,
-            gone=tuple(each.id for each in gone),
-            retold=versions,
-            marks=marks,
-            quoted=lambda text, near: "secret" in text,
-            sought="sought",
+            erased_ids=tuple(each.id for each in atoms),
+            rewritten=versions,
+            fingerprint_texts=marks,
+            quotes_erased=lambda text, near: "secret" in text,
+            search_json="sought",
             fingerprints={
-                each.id: Mark(organisation(each.scope), MarkKind.STATEMENT, normal_form(each.content)) for each in gone
+                each.id: FingerprintText(
+                    organisation_name(each.scope), FingerprintKind.STATEMENT, normal_form(each.content)
+                )
+                for each in atoms
             },
         )
     )
@@ -47,20 +53,20 @@ def erased(
 class ErasureContract(Contract):
     """What is removed, what stays, and what is known of it afterwards."""
 
-    def test_where_nothing_was_erased_nothing_is_known(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            assert not harness.store.fingerprints.any()
-            assert harness.store.fingerprints.known([TEA]) == {}
-            assert harness.store.fingerprints.stubs([LOCAL]) == []
-            assert harness.store.erasures.unfinished() == []
+    def test_an_unused_store_has_no_erasures(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            assert not harness.store.fingerprints.has_any()
+            assert harness.store.fingerprints.find_erased([TEA_FINGERPRINT]) == {}
+            assert harness.store.fingerprints.list_stubs([LOCAL]) == []
+            assert harness.store.erasures.pending() == []
 
-    def test_an_erased_atom_leaves_a_stub_and_no_word(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            gone, kept = harness.kept("the tea is green"), harness.kept("the dog sleeps")
-            erased(harness, gone)
+    def test_an_erased_atom_leaves_a_stub_without_text(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            gone, kept = harness.add("the tea is green"), harness.add("the dog sleeps")
+            erase_atoms(harness, gone)
             assert harness.read() == [kept]
-            assert harness.found("tea dog") == [kept.id]
-            (stub,) = harness.store.fingerprints.stubs([LOCAL])
+            assert harness.find_ids("tea dog") == [kept.id]
+            (stub,) = harness.store.fingerprints.list_stubs([LOCAL])
             assert (stub.atom_id, stub.scope, stub.at, stub.actor, stub.reason) == (
                 gone.id,
                 LOCAL,
@@ -68,92 +74,97 @@ class ErasureContract(Contract):
                 "ann",
                 "private",
             )
-            assert harness.store.fingerprints.stub(gone.id[-8:], [LOCAL]) == stub
-            assert harness.store.fingerprints.stub(gone.id, [OTHER, ANN]) is None
-            assert "tea" not in repr(harness.store.journal([LOCAL]))
+            assert harness.store.fingerprints.find_stub(gone.id[-8:], [LOCAL]) == stub
+            assert harness.store.fingerprints.find_stub(gone.id, [OTHER, ANN]) is None
+            assert "tea" not in repr(harness.store.read_journal([LOCAL]))
             assert harness.store.check() == []
 
-    def test_what_was_erased_has_no_versions_and_is_never_made_again(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            gone = harness.kept("the tea is green")
-            erased(harness, gone)
+    def test_an_erased_atom_has_no_versions_and_cannot_be_written_again(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            gone = harness.add("the tea is green")
+            erase_atoms(harness, gone)
             raises(Erased, lambda: harness.store.versions(gone.id))
-            raises(Refused, lambda: harness.put(gone.with_(revision=0)))
+            raises(Refused, lambda: harness.commit(gone.with_(revision=0)))
 
-    def test_a_mark_is_known_again_with_its_time_and_only_in_its_organisation(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            erased(harness, harness.kept("the tea is green"), marks=(TEA,))
+    def test_a_fingerprint_is_recognised_with_its_time_and_only_in_its_organisation(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            erase_atoms(harness, harness.add("the tea is green"), marks=(TEA_FINGERPRINT,))
             others = [
-                Mark("other", TEA.kind, TEA.form),
-                Mark("local", MarkKind.CLAIM, TEA.form),
-                Mark("local", TEA.kind, "the tea is red"),
+                FingerprintText("other", TEA_FINGERPRINT.kind, TEA_FINGERPRINT.form),
+                FingerprintText("local", FingerprintKind.CLAIM, TEA_FINGERPRINT.form),
+                FingerprintText("local", TEA_FINGERPRINT.kind, "the tea is red"),
             ]
-            assert harness.store.fingerprints.known([TEA, *others]) == {TEA: NOON}
-            assert harness.store.fingerprints.any()
-        with self.hand(tmp_path) as harness:
-            assert harness.store.fingerprints.known([TEA]) == {TEA: NOON}
+            assert harness.store.fingerprints.find_erased([TEA_FINGERPRINT, *others]) == {TEA_FINGERPRINT: NOON}
+            assert harness.store.fingerprints.has_any()
+        with self.open_harness(tmp_path) as harness:
+            assert harness.store.fingerprints.find_erased([TEA_FINGERPRINT]) == {TEA_FINGERPRINT: NOON}
 
-    def test_versions_are_told_anew_and_the_journal_still_verifies(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            gone = harness.kept("the tea is green")
+    def test_versions_are_rewritten_and_the_journal_still_verifies(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            gone = harness.add("the tea is green")
             turns = [render_passage(1, "It rains. The tea is green."), render_passage(2, "The dog sleeps.")]
-            first = harness.kept(turns[0], kind="narrative", segment_id="s-1", session_id="s")
-            grown = harness.put(first.with_(content="\n\n".join(turns))).atoms[0]
+            first = harness.add(turns[0], kind="narrative", segment_id="s-1", session_id="s")
+            grown = harness.commit(first.with_(content="\n\n".join(turns))).atoms[0]
             clean = [text.replace("The tea is green.", "[erased]") for text in (turns[0], "\n\n".join(turns))]
-            erased(harness, gone, retold=(grown, clean))
+            erase_atoms(harness, gone, rewritten=(grown, clean))
             contents = [version.atom.content for version in harness.store.versions(first.id)]
             assert contents == [*clean, clean[1]]
-            assert harness.head(first).content == clean[1]
-            assert harness.found("tea") == []
-            assert harness.found("dog") == [first.id]
+            assert harness.current(first).content == clean[1]
+            assert harness.find_ids("tea") == []
+            assert harness.find_ids("dog") == [first.id]
             assert harness.store.check() == []
 
-    def test_reasons_that_quote_it_go_and_others_stay(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            gone = harness.atom("the tea is green")
-            harness.put(gone, reason="a secret")
-            harness.put(harness.atom("the dog sleeps"), reason="because")
-            erased(harness, harness.head(gone))
-            assert [each.reason for each in harness.store.journal([LOCAL])] == ["", "because", "private"]
+    def test_reasons_that_quote_erased_text_are_removed_and_others_stay(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            gone = harness.new_atom("the tea is green")
+            harness.commit(gone, reason="a secret")
+            harness.commit(harness.new_atom("the dog sleeps"), reason="because")
+            erase_atoms(harness, harness.current(gone))
+            assert [each.reason for each in harness.store.read_journal([LOCAL])] == ["", "because", "private"]
 
-    def test_an_erasure_is_unfinished_until_files_are_struck_and_space_is_scrubbed(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            gone = harness.kept("the tea is green")
+    def test_an_erasure_is_pending_until_files_are_cleaned_and_space_is_scrubbed(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            gone = harness.add("the tea is green")
             path = harness.store.ledger.paths_of([gone.id])[gone.id]
-            begun = erased(harness, gone)
-            assert (begun.gone, begun.touched, begun.paths, begun.sought) == ((gone.id,), (), (path,), "sought")
-        with self.hand(tmp_path) as harness:
-            assert harness.store.erasures.unfinished() == [begun]
+            begun = erase_atoms(harness, gone)
+            assert (begun.erased_ids, begun.rewritten_ids, begun.paths, begun.search_json) == (
+                (gone.id,),
+                (),
+                (path,),
+                "sought",
+            )
+        with self.open_harness(tmp_path) as harness:
+            assert harness.store.erasures.pending() == [begun]
             harness.store.erasures.scrub()
-            assert harness.store.erasures.unfinished() == [begun]
-            harness.store.erasures.struck(begun, lambda data: True)
-            (left,) = harness.store.erasures.unfinished()
-            assert (left.sought, left.paths) == ("", ())
+            assert harness.store.erasures.pending() == [begun]
+            harness.store.erasures.mark_files_done(begun, lambda data: True)
+            (left,) = harness.store.erasures.pending()
+            assert (left.search_json, left.paths) == ("", ())
             harness.store.erasures.scrub()
-            assert harness.store.erasures.unfinished() == []
+            assert harness.store.erasures.pending() == []
 
-    def test_files_of_what_is_gone_are_forgotten(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            gone = harness.kept("the tea is green")
-            harness.publish()
-            erased(harness, gone)
-            assert harness.store.ledger.lines() == []
-            assert harness.store.ledger.pending(10) == []
+    def test_files_of_erased_atoms_are_removed_from_the_ledger(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            gone = harness.add("the tea is green")
+            harness.mark_files_written()
+            erase_atoms(harness, gone)
+            assert harness.store.ledger.entries() == []
+            assert harness.store.ledger.pending_files(10) == []
 
-    def test_words_are_found_in_every_version_of_the_scopes_asked_for(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            first = harness.kept("the tea is green")
-            harness.put(first.with_(content="the pot is red"))
-            harness.kept("Tea!", scope=OTHER)
-            tagged = harness.kept("the dog sleeps", tags=("Tea",))
-            assert harness.store.erasures.mentioning({"tea"}, [LOCAL]) == [first.id, tagged.id]
-            assert harness.store.erasures.mentioning({"gin"}, [LOCAL, OTHER]) == []
+    def test_words_are_found_in_every_version_within_the_given_scopes(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            first = harness.add("the tea is green")
+            harness.commit(first.with_(content="the pot is red"))
+            harness.add("Tea!", scope=OTHER)
+            tagged = harness.add("the dog sleeps", tags=("Tea",))
+            assert harness.store.erasures.find_mentions({"tea"}, [LOCAL]) == [first.id, tagged.id]
+            assert harness.store.erasures.find_mentions({"gin"}, [LOCAL, OTHER]) == []
 
-    def test_a_request_whose_words_are_all_gone_is_not_answered_with_them(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            gone, kept = harness.atom("the tea is green"), harness.atom("the dog sleeps")
-            harness.put(gone, kept, key="both")
-            erased(harness, harness.head(gone))
-            assert harness.put(harness.atom("x"), key="both").atoms == (harness.head(kept),)
-            erased(harness, harness.head(kept))
-            raises(Erased, lambda: harness.put(harness.atom("x"), key="both"))
+    def test_a_repeated_commit_does_not_return_erased_atoms(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            gone, kept = harness.new_atom("the tea is green"), harness.new_atom("the dog sleeps")
+            harness.commit(gone, kept, key="both")
+            erase_atoms(harness, harness.current(gone))
+            assert harness.commit(harness.new_atom("x"), key="both").atoms == (harness.current(kept),)
+            erase_atoms(harness, harness.current(kept))
+            raises(Erased, lambda: harness.commit(harness.new_atom("x"), key="both"))

@@ -10,21 +10,21 @@ from lamina.atom.identity import AtomId
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.errors import Refused
-from lamina.store.base import Committed
-from lamina.testing.hand import ANN, ARROWS, BOB, DAY, LOCAL, NOON, OTHER, Contract
+from lamina.store.base import CommitResult
+from lamina.testing.store_harness import ANN, BOB, DAY, LOCAL, NOON, OTHER, STATUS_TRANSITIONS, Contract
 
 
 class JournalContract(Contract):
     """What the journal returns."""
 
-    def test_versions_tell_what_each_commit_made_of_an_atom(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            first = harness.put(harness.atom("one"), actor="ann", verb="remember", reason="asked")
+    def test_versions_list_what_each_commit_changed_of_an_atom(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            first = harness.commit(harness.new_atom("one"), actor="ann", verb="remember", reason="asked")
             atom = first.atoms[0]
             harness.clock.at = NOON + DAY
-            grown = harness.put(atom.with_(content="one and two", pinned=True)).atoms[0]
-            harness.put(harness.kept("another"))
-            last = harness.put(grown.with_(status=Status.TOMBSTONED, content="three"), reason="no longer")
+            grown = harness.commit(atom.with_(content="one and two", pinned=True)).atoms[0]
+            harness.commit(harness.add("another"))
+            last = harness.commit(grown.with_(status=Status.TOMBSTONED, content="three"), reason="no longer")
             versions = harness.store.versions(atom.id)
             assert [version.atom.content for version in versions] == ["one", "one and two", "three"]
             assert [version.revision for version in versions] == [1, 2, 3]
@@ -36,40 +36,40 @@ class JournalContract(Contract):
             assert versions[1].fields == {"content", "pinned"}
             assert versions[2].fields == {"content", "status"}
             assert {"id", "content", "kind", "scope", "observed_at"} <= versions[0].fields
-            assert versions[-1].atom == harness.head(atom)
-            assert harness.store.versions(harness.atom().id) == []
+            assert versions[-1].atom == harness.current(atom)
+            assert harness.store.versions(harness.new_atom().id) == []
 
-    def test_the_journal_tells_commits_in_order_after_a_position_the_newest_of_them(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            commits: list[Committed] = []
+    def test_the_journal_lists_commits_in_order_after_a_position_limited_to_the_newest(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            commits: list[CommitResult] = []
             for n in range(5):
                 harness.clock.at = NOON + n * DAY
                 commits.append(
-                    harness.put(
-                        harness.atom(f"n{n}"), reason=f"r{n}", batch="b", undoes=commits[0].id if n == 4 else None
+                    harness.commit(
+                        harness.new_atom(f"n{n}"), reason=f"r{n}", batch="b", undoes=commits[0].id if n == 4 else None
                     )
                 )
-            entries = harness.store.journal([LOCAL])
+            entries = harness.store.read_journal([LOCAL])
             assert [entry.seq for entry in entries] == [1, 2, 3, 4, 5]
             assert [entry.id for entry in entries] == [committed.id for committed in commits]
             assert [entry.reason for entry in entries] == ["r0", "r1", "r2", "r3", "r4"]
             assert (entries[4].undoes, entries[4].batch, entries[0].undoes) == (commits[0].id, "b", None)
-            assert [entry.seq for entry in harness.store.journal([LOCAL], 2)] == [3, 4, 5]
-            assert [entry.seq for entry in harness.store.journal([LOCAL], 1, until=3)] == [2, 3]
-            assert [entry.seq for entry in harness.store.journal([LOCAL], limit=2)] == [4, 5]
-            assert [entry.seq for entry in harness.store.journal([LOCAL], 3, limit=9)] == [4, 5]
-            assert harness.store.journal([LOCAL], 5) == harness.store.journal([LOCAL], limit=0) == []
-            assert harness.store.journal([LOCAL], commit=commits[2].id) == [entries[2]]
-            assert harness.store.journal([LOCAL], commit="nobody") == []
+            assert [entry.seq for entry in harness.store.read_journal([LOCAL], 2)] == [3, 4, 5]
+            assert [entry.seq for entry in harness.store.read_journal([LOCAL], 1, until=3)] == [2, 3]
+            assert [entry.seq for entry in harness.store.read_journal([LOCAL], limit=2)] == [4, 5]
+            assert [entry.seq for entry in harness.store.read_journal([LOCAL], 3, limit=9)] == [4, 5]
+            assert harness.store.read_journal([LOCAL], 5) == harness.store.read_journal([LOCAL], limit=0) == []
+            assert harness.store.read_journal([LOCAL], commit=commits[2].id) == [entries[2]]
+            assert harness.store.read_journal([LOCAL], commit="nobody") == []
             assert harness.store.position() == 5
             assert harness.store.position(before=NOON + 2 * DAY) == 2
             assert harness.store.position(before=NOON) == 0
 
-    def test_an_entry_tells_the_fields_and_statuses_each_atom_got(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            atom = harness.kept("tea", tags=("hot",), origin=Origin.AGENT)
-            harness.put(atom.with_(status=Status.ARCHIVED, tags=("cold",)), origin=Origin.AGENT, actor="x", verb="v")
-            birth, change = harness.store.journal([LOCAL])
+    def test_an_entry_lists_the_new_fields_and_statuses_of_each_atom(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            atom = harness.add("tea", tags=("hot",), origin=Origin.AGENT)
+            harness.commit(atom.with_(status=Status.ARCHIVED, tags=("cold",)), origin=Origin.AGENT, actor="x", verb="v")
+            birth, change = harness.store.read_journal([LOCAL])
             (born,), (changed,) = birth.changes, change.changes
             assert (born.old_status, born.new_status, born.revision) == (None, Status.ACTIVE, 1)
             assert born.fields["content"] == "tea"
@@ -77,32 +77,32 @@ class JournalContract(Contract):
             assert changed.fields == {"status": "archived", "tags": ["cold"]}
             assert (change.actor, change.origin, change.verb, change.scope) == ("x", Origin.AGENT, "v", LOCAL)
 
-    def test_a_scope_is_told_nothing_of_changes_in_another(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            harness.put(harness.atom("theirs", scope=OTHER), scope=OTHER)
-            mixed = harness.put(harness.atom("private", scope=ANN), harness.atom("shared"), scope=ANN)
-            (entry,) = harness.store.journal([LOCAL])
+    def test_a_scope_does_not_see_changes_in_another(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            harness.commit(harness.new_atom("theirs", scope=OTHER), scope=OTHER)
+            mixed = harness.commit(harness.new_atom("private", scope=ANN), harness.new_atom("shared"), scope=ANN)
+            (entry,) = harness.store.read_journal([LOCAL])
             assert entry.id == mixed.id
             assert [change.fields["content"] for change in entry.changes] == ["shared"]
-            assert [len(entry.changes) for entry in harness.store.journal([ANN, LOCAL])] == [2]
-            assert harness.store.journal([BOB]) == []
-            theirs = harness.store.journal([OTHER])[0].id
-            assert harness.store.journal([LOCAL, ANN], commit=theirs) == []
+            assert [len(entry.changes) for entry in harness.store.read_journal([ANN, LOCAL])] == [2]
+            assert harness.store.read_journal([BOB]) == []
+            theirs = harness.store.read_journal([OTHER])[0].id
+            assert harness.store.read_journal([LOCAL, ANN], commit=theirs) == []
 
-    def test_replaying_the_journal_gives_every_atom_as_it_is(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
+    def test_replaying_the_journal_gives_the_current_atoms(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
             random = Random(3)
             for n in range(60):
                 atoms = harness.read()
                 if atoms and random.random() < 0.7:
                     atom = random.choice(atoms)
-                    new = random.choice([*ARROWS[atom.status].split(), atom.status])
+                    new = random.choice([*STATUS_TRANSITIONS[atom.status].split(), atom.status])
                     with suppress(Refused):
-                        harness.put(atom.with_(content=f"{atom.content} {n}", status=Status(new)))
+                        harness.commit(atom.with_(content=f"{atom.content} {n}", status=Status(new)))
                 else:
-                    harness.kept(f"atom {n}", kind=random.choice(["fact", "event", "rule"]))
+                    harness.add(f"atom {n}", kind=random.choice(["fact", "event", "rule"]))
             statuses: dict[AtomId, Status] = {}
-            for entry in harness.store.journal([LOCAL]):
+            for entry in harness.store.read_journal([LOCAL]):
                 for change in entry.changes:
                     assert statuses.get(change.atom_id) == change.old_status
                     statuses[change.atom_id] = change.new_status

@@ -6,132 +6,137 @@ import hashlib
 from pathlib import Path
 
 from lamina.atom.atom import Signals
-from lamina.atom.status import Status, Way
+from lamina.atom.status import Status, TransitionCause
 from lamina.atom.trust import Origin
-from lamina.store.base import Change, Commit, Seen
-from lamina.store.ledger import FileState, Problem
-from lamina.testing.hand import DAY, LOCAL, NOON, STAMP, Contract
+from lamina.store.base import AtomChange, Commit, FileSnapshot
+from lamina.store.ledger import FileProblem, FileState
+from lamina.testing.store_harness import DAY, LOCAL, NOON, STAMP, Contract
 from lamina.vault import layout
-from lamina.vault.codec import read_sheet
-from lamina.vault.files import Stamp
+from lamina.vault.atom_file import parse_file
+from lamina.vault.disk import Stamp
 
 
 class LedgerContract(Contract):
     """What the ledger stores."""
 
-    def test_a_commit_puts_the_files_of_its_atoms_into_the_outbox(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            ledger, one, other = harness.store.ledger, harness.atom("one"), harness.atom("other")
-            harness.put(one, other)
-            first, second = ledger.pending(10)
-            assert ledger.pending(1) == [first]
+    def test_a_commit_adds_the_files_of_its_atoms_to_the_outbox(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            ledger, one, other = harness.store.ledger, harness.new_atom("one"), harness.new_atom("other")
+            harness.commit(one, other)
+            first, second = ledger.pending_files(10)
+            assert ledger.pending_files(1) == [first]
             assert (first.path, first.atom_id, first.base, first.moved_from) == (
                 layout.path_for(one),
                 one.id,
                 None,
                 None,
             )
-            sheet = read_sheet(first.data)
+            sheet = parse_file(first.data)
             assert (sheet.id, sheet.fields["content"]) == (one.id, "one")
-            row = ledger.row(first.path)
+            row = ledger.record(first.path)
             assert row is not None
-            assert (row.data, row.pending, row.line.stamp, row.line.state) == (first.data, True, None, FileState.ATOM)
-            ledger.wrote([(first.path, STAMP, first.data)], 5_000)
-            assert ledger.pending(10) == [second]
-            row = ledger.row_of(one.id)
+            assert (row.data, row.is_pending, row.entry.stamp, row.entry.state) == (
+                first.data,
+                True,
+                None,
+                FileState.ATOM,
+            )
+            ledger.mark_written([(first.path, STAMP, first.data)], 5_000)
+            assert ledger.pending_files(10) == [second]
+            row = ledger.record_of(one.id)
             assert row is not None
-            assert (row.pending, row.line.stamp, row.line.checked_ns) == (False, STAMP, 5_000)
-            assert ledger.line(first.path) == row.line
+            assert (row.is_pending, row.entry.stamp, row.entry.checked_ns) == (False, STAMP, 5_000)
+            assert ledger.entry(first.path) == row.entry
             assert ledger.paths_of([one.id, other.id]) == {one.id: first.path, other.id: second.path}
             assert ledger.summary()["to_write"] == 1
-            assert ledger.head(one.id) == harness.head(one)
+            assert ledger.head(one.id) == harness.current(one)
 
-    def test_a_changed_file_is_written_over_the_bytes_that_stand_there(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            ledger, atom = harness.store.ledger, harness.kept("one")
-            born = ledger.pending(10)[0].data
-            harness.publish()
-            atom = harness.put(atom.with_(content="two")).atoms[0]
-            (pending,) = ledger.pending(10)
-            assert (pending.base, read_sheet(pending.data).fields["content"]) == (born, "two")
-            assert hashlib.sha256(born).hexdigest() in pending.ours
-            harness.put(atom.with_(content="three"))
-            (again,) = ledger.pending(10)
+    def test_a_changed_file_replaces_the_bytes_on_disk(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            ledger, atom = harness.store.ledger, harness.add("one")
+            born = ledger.pending_files(10)[0].data
+            harness.mark_files_written()
+            atom = harness.commit(atom.with_(content="two")).atoms[0]
+            (pending,) = ledger.pending_files(10)
+            assert (pending.base, parse_file(pending.data).fields["content"]) == (born, "two")
+            assert hashlib.sha256(born).hexdigest() in pending.written_hashes
+            harness.commit(atom.with_(content="three"))
+            (again,) = ledger.pending_files(10)
             assert again.base == born
-            assert {hashlib.sha256(data).hexdigest() for data in (born, pending.data)} <= set(again.ours)
-            row = ledger.row(again.path)
+            assert {hashlib.sha256(data).hexdigest() for data in (born, pending.data)} <= set(again.written_hashes)
+            row = ledger.record(again.path)
             assert row is not None
-            assert (row.base, row.pending, row.data) == (born, True, again.data)
+            assert (row.base, row.is_pending, row.data) == (born, True, again.data)
 
-    def test_an_archived_file_moves_and_one_a_person_moved_stays(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            ledger, atom, other = harness.store.ledger, harness.kept("one"), harness.kept("other")
-            harness.publish()
+    def test_an_archived_file_moves_unless_a_person_moved_it(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            ledger, atom, other = harness.store.ledger, harness.add("one"), harness.add("other")
+            harness.mark_files_written()
             home = layout.path_for(atom)
-            harness.put(atom.with_(status=Status.ARCHIVED))
-            (waiting,) = ledger.pending(10)
+            harness.commit(atom.with_(status=Status.ARCHIVED))
+            (waiting,) = ledger.pending_files(10)
             assert (waiting.path, waiting.moved_from) == (f"archive/{home}", home)
-            harness.publish()
+            harness.mark_files_written()
             assert ledger.paths_of([atom.id]) == {atom.id: f"archive/{home}"}
-            ledger.moved(layout.path_for(other), "my/place.md", STAMP, 6_000)
+            ledger.mark_moved(layout.path_for(other), "my/place.md", STAMP, 6_000)
             assert ledger.paths_of([other.id]) == {other.id: "my/place.md"}
-            assert ledger.atom_named("place") == other.id
-            harness.put(other.with_(status=Status.ARCHIVED))
-            assert [pending.path for pending in ledger.pending(10)] == ["my/place.md"]
+            assert ledger.find_atom_by_name("place") == other.id
+            harness.commit(other.with_(status=Status.ARCHIVED))
+            assert [pending.path for pending in ledger.pending_files(10)] == ["my/place.md"]
 
     def test_what_a_person_saved_is_the_base_of_the_next_write(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            ledger, atom = harness.store.ledger, harness.kept("one")
-            harness.publish()
+        with self.open_harness(tmp_path) as harness:
+            ledger, atom = harness.store.ledger, harness.add("one")
+            harness.mark_files_written()
             path = layout.path_for(atom)
-            row = ledger.row(path)
+            row = ledger.record(path)
             assert row is not None
             edited = row.data.replace(b"one", b"two").replace(b"kind: fact", b"# mine\nkind: fact")
-            snapshot = Seen(path, edited, STAMP, 7_000)
+            snapshot = FileSnapshot(path, edited, STAMP, 7_000)
             commit = Commit(
                 actor="human",
                 origin=Origin.HUMAN,
                 verb="edit",
                 reason="edited",
                 scope=LOCAL,
-                changes=(Change(atom.with_(content="two", pinned=True), snapshot),),
+                changes=(AtomChange(atom.with_(content="two", pinned=True), snapshot),),
             )
             harness.store.commit(commit)
-            (pending,) = ledger.pending(10)
+            (pending,) = ledger.pending_files(10)
             assert pending.base == edited
             assert b"# mine" in pending.data
-            assert read_sheet(pending.data).fields["pinned"] is True
+            assert parse_file(pending.data).fields["pinned"] is True
 
     def test_a_deleted_file_keeps_its_last_bytes_and_is_written_again_when_its_atom_returns(
         self, tmp_path: Path
     ) -> None:
-        with self.hand(tmp_path) as harness:
-            ledger, atom = harness.store.ledger, harness.kept("one")
-            harness.publish()
+        with self.open_harness(tmp_path) as harness:
+            ledger, atom = harness.store.ledger, harness.add("one")
+            harness.mark_files_written()
             path = layout.path_for(atom)
-            gone = Change(atom.with_(status=Status.TOMBSTONED), file_gone=True)
+            gone = AtomChange(atom.with_(status=Status.TOMBSTONED), is_file_deleted=True)
             harness.store.commit(
                 Commit(
                     actor="human", origin=Origin.HUMAN, verb="delete", reason="deleted", scope=LOCAL, changes=(gone,)
                 )
             )
-            row = ledger.row(path)
+            row = ledger.record(path)
             assert row is not None
-            assert (row.line.state, row.line.atom_id) == (FileState.GONE, atom.id)
+            assert (row.entry.state, row.entry.atom_id) == (FileState.GONE, atom.id)
             assert b"one" in row.data
             assert ledger.paths_of([atom.id]) == {}
-            assert ledger.pending(10) == []
-            harness.put(harness.head(atom).with_(status=Status.ACTIVE), way=Way.RESTORE)
-            assert [(pending.path, pending.base) for pending in ledger.pending(10)] == [(path, None)]
+            assert ledger.pending_files(10) == []
+            harness.commit(harness.current(atom).with_(status=Status.ACTIVE), way=TransitionCause.RESTORE)
+            assert [(pending.path, pending.base) for pending in ledger.pending_files(10)] == [(path, None)]
 
-    def test_files_that_are_no_atoms_are_known_and_forgotten(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            ledger, atom = harness.store.ledger, harness.kept("one")
-            harness.publish()
+    def test_files_that_are_not_atoms_are_recorded_and_forgotten(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            ledger, atom = harness.store.ledger, harness.add("one")
+            harness.mark_files_written()
             path = layout.path_for(atom)
-            ledger.saw("notes/x.md", b"", STAMP, 1, None, FileState.FOREIGN)
-            ledger.saw("atoms/bad.md", b"??", STAMP, 1, None, FileState.BAD)
-            assert {line.path: line.state for line in ledger.lines()} == {
+            ledger.mark_read("notes/x.md", b"", STAMP, 1, None, FileState.FOREIGN)
+            ledger.mark_read("atoms/bad.md", b"??", STAMP, 1, None, FileState.BAD)
+            assert {line.path: line.state for line in ledger.entries()} == {
                 path: FileState.ATOM,
                 "notes/x.md": FileState.FOREIGN,
                 "atoms/bad.md": FileState.BAD,
@@ -140,48 +145,48 @@ class LedgerContract(Contract):
             assert (summary["files"], summary["foreign"], summary["unreadable"]) == (1, 1, 1)
             for name in ("notes/x.md", "atoms/bad.md", path, "nowhere.md"):
                 ledger.forget_file(name)
-            assert [line.path for line in ledger.lines()] == [path]
-            ledger.unchanged([(path, Stamp(1, 2, 3, 4))], 9_000)
-            line = ledger.line(path)
+            assert [line.path for line in ledger.entries()] == [path]
+            ledger.mark_unchanged([(path, Stamp(1, 2, 3, 4))], 9_000)
+            line = ledger.entry(path)
             assert line is not None
             assert (line.stamp, line.checked_ns) == (Stamp(1, 2, 3, 4), 9_000)
-            assert ledger.calm(8_997) == ({path: Stamp(1, 2, 3, 4)}, [])
-            assert ledger.calm(8_998) == ({}, [line])
-            ledger.gone(path)
-            assert ledger.calm(0) == ({}, ledger.lines())
+            assert ledger.split_stable(8_997) == ({path: Stamp(1, 2, 3, 4)}, [])
+            assert ledger.split_stable(8_998) == ({}, [line])
+            ledger.mark_deleted(path)
+            assert ledger.split_stable(0) == ({}, ledger.entries())
             assert ledger.paths_of([atom.id]) == {}
-            assert ledger.row("nowhere.md") is None
-            assert ledger.line("nowhere.md") is None
+            assert ledger.record("nowhere.md") is None
+            assert ledger.entry("nowhere.md") is None
 
-    def test_a_write_given_up_is_no_longer_pending_and_its_file_is_read_again(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            ledger, atom = harness.store.ledger, harness.kept("one")
-            (pending,) = ledger.pending(10)
-            ledger.withdrawn(pending)
-            assert ledger.pending(10) == []
-            row = ledger.row_of(atom.id)
+    def test_a_withdrawn_write_is_no_longer_pending_and_its_file_is_read_again(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            ledger, atom = harness.store.ledger, harness.add("one")
+            (pending,) = ledger.pending_files(10)
+            ledger.withdraw(pending)
+            assert ledger.pending_files(10) == []
+            row = ledger.record_of(atom.id)
             assert row is not None
-            assert row.line.state is FileState.BAD
+            assert row.entry.state is FileState.BAD
 
-    def test_what_came_out_of_an_exchange_is_remembered_for_a_while(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
+    def test_bytes_replaced_by_a_file_swap_are_remembered_until_they_expire(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
             ledger, name = harness.store.ledger, hashlib.sha256(b"old").hexdigest()
-            assert ledger.came_out(name) is None
-            ledger.wrote([], 10**18, [b"old"])
-            assert ledger.came_out(name) == b"old"
-            ledger.forget_came_out(10**18)
-            assert ledger.came_out(name) == b"old"
-            ledger.forget_came_out(10**18 + 1)
-            assert ledger.came_out(name) is None
+            assert ledger.find_swapped_out(name) is None
+            ledger.mark_written([], 10**18, [b"old"])
+            assert ledger.find_swapped_out(name) == b"old"
+            ledger.forget_swapped_out(10**18)
+            assert ledger.find_swapped_out(name) == b"old"
+            ledger.forget_swapped_out(10**18 + 1)
+            assert ledger.find_swapped_out(name) is None
 
-    def test_problems_are_listed_until_they_are_mended(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
+    def test_problems_are_listed_until_they_are_resolved(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
             ledger = harness.store.ledger
-            ledger.report(Problem("a.md", "unreadable", "line 3 is odd", 3))
+            ledger.report_problem(FileProblem("a.md", "unreadable", "line 3 is odd", 3))
             harness.clock.at = NOON + DAY
-            ledger.report(Problem("b.md", "duplicate-id", "twice"))
-            ledger.report(Problem("a.md", "ignored-field", "id", 1))
-            ledger.report(Problem("a.md", "unreadable", "line 3 is odd", 3))
+            ledger.report_problem(FileProblem("b.md", "duplicate-id", "twice"))
+            ledger.report_problem(FileProblem("a.md", "ignored-field", "id", 1))
+            ledger.report_problem(FileProblem("a.md", "unreadable", "line 3 is odd", 3))
             problems = ledger.problems()
             assert [(each.path, each.kind) for each in problems] == [
                 ("a.md", "unreadable"),
@@ -189,38 +194,38 @@ class LedgerContract(Contract):
                 ("b.md", "duplicate-id"),
             ]
             assert (problems[0].line, problems[0].message, problems[0].at) == (3, "line 3 is odd", NOON)
-            ledger.report(Problem("a.md", "unreadable", "line 4 is odd", 4))
+            ledger.report_problem(FileProblem("a.md", "unreadable", "line 4 is odd", 4))
             assert [problem.line for problem in ledger.problems() if problem.kind == "unreadable"] == [4]
-            ledger.clear("a.md", ["ignored-field", "no-such"])
+            ledger.clear_problems("a.md", ["ignored-field", "no-such"])
             assert len(ledger.problems()) == ledger.summary()["problems"] == 2
-            ledger.clear("a.md")
-            ledger.clear("nowhere.md")
+            ledger.clear_problems("a.md")
+            ledger.clear_problems("nowhere.md")
             assert [problem.path for problem in ledger.problems()] == ["b.md"]
 
-    def test_signals_are_counted_beside_the_journal(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            ledger, atom = harness.store.ledger, harness.kept()
+    def test_signals_are_counted_outside_the_journal(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            ledger, atom = harness.store.ledger, harness.add()
             assert ledger.signals(atom.id) == Signals()
             whole = Signals(1.5, 3, NOON, (NOON - DAY, NOON), NOON - 9 * DAY, 3, 2.0, 1.0)
             ledger.set_signals(atom.id, whole)
             assert ledger.signals(atom.id) == whole
             assert ledger.signals_of([atom.id]) == {atom.id: whole}
             assert harness.store.position() == 1
-            assert harness.head(atom).revision == 1
+            assert harness.current(atom).revision == 1
 
-    def test_of_uses_that_were_only_counted_the_last_is_known(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            ledger, atom = harness.store.ledger, harness.kept()
+    def test_counted_uses_without_times_keep_the_time_of_the_last(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            ledger, atom = harness.store.ledger, harness.add()
             ledger.set_signals(atom.id, Signals(1.5, 3, NOON))
             assert ledger.signals(atom.id) == Signals(1.5, 3, NOON, uses=(NOON,))
             ledger.set_signals(atom.id, Signals(0.9))
             assert ledger.signals(atom.id) == Signals(0.9)
 
-    def test_an_atom_is_known_by_its_files_name_or_the_id_it_had_elsewhere(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            ledger, atom = harness.store.ledger, harness.kept("one", source_ref="mem-17")
-            assert ledger.atom_named(layout.stem(layout.path_for(atom))) == atom.id
-            assert ledger.atom_named("mem-17") == atom.id
-            assert ledger.atom_named("mem-18") is None
-            harness.kept("two", source_ref="mem-17")
-            assert ledger.atom_named("mem-17") is None
+    def test_an_atom_is_found_by_its_file_name_or_its_foreign_id(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            ledger, atom = harness.store.ledger, harness.add("one", source_ref="mem-17")
+            assert ledger.find_atom_by_name(layout.file_stem(layout.path_for(atom))) == atom.id
+            assert ledger.find_atom_by_name("mem-17") == atom.id
+            assert ledger.find_atom_by_name("mem-18") is None
+            harness.add("two", source_ref="mem-17")
+            assert ledger.find_atom_by_name("mem-17") is None

@@ -8,182 +8,197 @@ from random import Random
 import numpy as np
 
 from lamina.atom.atom import Atom
-from lamina.store.encodings import Moved, Unencoded
-from lamina.store.lives import Life
-from lamina.testing.encodings import littered, segment
-from lamina.testing.hand import ANN, LOCAL, OTHER, Contract, Hand
-from lamina.testing.nearness import CLOSE, MODEL, OTHER_MODEL, digests, encode, near, states_of, vectors_of
-from lamina.vectors.kept import pack, unpack
+from lamina.store.ageing_state import AgeingState
+from lamina.store.encodings import PrecisionChange, UnencodedText
+from lamina.testing.store_harness import ANN, LOCAL, OTHER, Contract, StoreHarness
+from lamina.testing.stored_encodings import commit_random_atoms, commit_segment
+from lamina.testing.vector_reference import (
+    COSINE_TOLERANCE,
+    MODEL,
+    OTHER_MODEL,
+    encode_missing,
+    make_states,
+    make_vectors,
+    nearest_passages,
+    text_digests,
+)
+from lamina.vectors.stored_vectors import pack, unpack
 
 BITS = (32, 8, 4, 2)
-NOTHING = Moved({})
+NO_CHANGE = PrecisionChange({})
 
 
-def kept_in(hand: Hand, *atoms: Atom, model: str = MODEL) -> list[int]:
+def stored_bits(harness: StoreHarness, *atoms: Atom, model: str = MODEL) -> list[int]:
     """Return the bits in which the vectors of each passage are stored."""
-    keys = [(atom.id, n) for atom in atoms for n in range(1, len(digests(atom)) + 1)]
-    coarse = hand.store.encodings.coarse(model, keys)
+    keys = [(atom.id, n) for atom in atoms for n in range(1, len(text_digests(atom)) + 1)]
+    coarse = harness.store.encodings.coarse_vectors(model, keys)
     return [coarse[key][0] if key in coarse else 32 for key in keys]
 
 
-def to_make(hand: Hand) -> list[Unencoded]:
+def texts_to_encode(harness: StoreHarness) -> list[UnencodedText]:
     """Return the texts that must be encoded."""
-    return hand.store.encodings.missing(MODEL, 1000, packing="bytes")
+    return harness.store.encodings.find_missing(MODEL, 1000, packing="bytes")
 
 
 class PrecisionContract(Contract):
     """Fewer bits are computed from the full vector or from the text, never from fewer bits."""
 
-    def test_vectors_are_kept_in_the_bits_they_are_wanted_in_and_only_as_far_off_as_that(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
+    def test_vectors_are_stored_in_the_requested_bits_with_the_matching_error(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
             encodings = harness.store.encodings
-            atoms = {bits: harness.kept(f"tea in {bits}") for bits in BITS}
-            encode(harness)
+            atoms = {bits: harness.add(f"tea in {bits}") for bits in BITS}
+            encode_missing(harness)
             filters = {atom.id: bits for bits, atom in atoms.items()}
-            moved = Moved({8: 1, 4: 1, 2: 1}, states=2)
+            moved = PrecisionChange({8: 1, 4: 1, 2: 1}, states=2)
             assert encodings.set_precision(filters, dry_run=True) == moved
-            assert kept_in(harness, *atoms.values()) == [32, 32, 32, 32] and encodings.room().states[0] == 4
+            assert stored_bits(harness, *atoms.values()) == [32, 32, 32, 32] and encodings.sizes().states[0] == 4
             assert encodings.set_precision(filters) == moved
-            assert encodings.set_precision(filters) == encodings.set_precision(filters, dry_run=True) == NOTHING
-            assert kept_in(harness, *atoms.values()) == [32, 8, 4, 2]
+            assert encodings.set_precision(filters) == encodings.set_precision(filters, dry_run=True) == NO_CHANGE
+            assert stored_bits(harness, *atoms.values()) == [32, 8, 4, 2]
             results = encodings.vectors(MODEL, [each.id for each in atoms.values()])
             for bits, atom in atoms.items():
-                whole = vectors_of(atom.content)
+                whole = make_vectors(atom.content)
                 assert np.array_equal(results[atom.id], unpack(pack(whole, bits)))
             assert encodings.coverage(MODEL, [LOCAL]) == (4, 4)
-        with self.hand(tmp_path) as harness:
+        with self.open_harness(tmp_path) as harness:
             for atom in atoms.values():
-                assert near(harness, atom.content)[atom.id, 1].cosine > 0.8
-                assert next(iter(near(harness, atom.content))) == (atom.id, 1)
+                assert nearest_passages(harness, atom.content)[atom.id, 1].cosine > 0.8
+                assert next(iter(nearest_passages(harness, atom.content))) == (atom.id, 1)
 
-    def test_few_bits_are_never_made_from_fewer_than_all_but_from_the_words_again(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
+    def test_fewer_bits_are_made_from_the_full_vector_or_by_encoding_again(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
             encodings = harness.store.encodings
-            slowly, at_once, fresh = harness.kept("milk slowly"), harness.kept("milk at once"), harness.atom("fresh")
-            encode(harness)
+            slowly, at_once, fresh = harness.add("milk slowly"), harness.add("milk at once"), harness.new_atom("fresh")
+            encode_missing(harness)
             encodings.set_precision({slowly.id: 8})
-            before = encodings.coarse(MODEL, [(slowly.id, 1)])[slowly.id, 1][1]
-            assert encodings.set_precision({slowly.id: 4, at_once.id: 4}) == Moved({4: 2}, states=2)
-            assert kept_in(harness, slowly, at_once) == [8, 4]
-            assert np.array_equal(encodings.coarse(MODEL, [(slowly.id, 1)])[slowly.id, 1][1], before)
-            harness.put(fresh)
-            assert [unencoded.text for unencoded in to_make(harness)] == ["fresh", "milk slowly"]
-            assert encodings.how_many_missing(MODEL, "bytes") == 2 and encodings.how_many_missing(MODEL) == 1
-            assert encode(harness) == 2 and to_make(harness) == []
-            assert kept_in(harness, slowly, at_once) == [4, 4]
+            before = encodings.coarse_vectors(MODEL, [(slowly.id, 1)])[slowly.id, 1][1]
+            assert encodings.set_precision({slowly.id: 4, at_once.id: 4}) == PrecisionChange({4: 2}, states=2)
+            assert stored_bits(harness, slowly, at_once) == [8, 4]
+            assert np.array_equal(encodings.coarse_vectors(MODEL, [(slowly.id, 1)])[slowly.id, 1][1], before)
+            harness.commit(fresh)
+            assert [unencoded.text for unencoded in texts_to_encode(harness)] == ["fresh", "milk slowly"]
+            assert encodings.count_missing(MODEL, "bytes") == 2 and encodings.count_missing(MODEL) == 1
+            assert encode_missing(harness) == 2 and texts_to_encode(harness) == []
+            assert stored_bits(harness, slowly, at_once) == [4, 4]
             for atom in (slowly, at_once):
-                made = encodings.coarse(MODEL, [(atom.id, 1)])[atom.id, 1][1]
-                assert np.array_equal(made, unpack(pack(vectors_of(atom.content), 4)))
+                made = encodings.coarse_vectors(MODEL, [(atom.id, 1)])[atom.id, 1][1]
+                assert np.array_equal(made, unpack(pack(make_vectors(atom.content), 4)))
 
-    def test_what_warms_up_is_made_whole_again_with_its_states(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            encodings, atom = harness.store.encodings, harness.kept("tea")
-            encode(harness)
+    def test_raising_precision_restores_full_vectors_and_states(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            encodings, atom = harness.store.encodings, harness.add("tea")
+            encode_missing(harness)
             for bits in (2, 8, 4, 32, 2, 32):
                 encodings.set_precision({atom.id: bits})
-                encode(harness)
-                assert kept_in(harness, atom) == [bits] and to_make(harness) == []
-                states = encodings.states(MODEL, digests(atom))
-                assert states == ({digests(atom)[0]: states_of("tea")} if bits >= 8 else {})
-                assert encodings.room().vectors.keys() == {bits} and encodings.room().states[0] == (bits >= 8)
+                encode_missing(harness)
+                assert stored_bits(harness, atom) == [bits] and texts_to_encode(harness) == []
+                states = encodings.states(MODEL, text_digests(atom))
+                assert states == ({text_digests(atom)[0]: make_states("tea")} if bits >= 8 else {})
+                assert encodings.sizes().vectors.keys() == {bits} and encodings.sizes().states[0] == (bits >= 8)
             (vectors,) = encodings.vectors(MODEL, [atom.id]).values()
-            assert abs(vectors - vectors_of("tea")).max() <= CLOSE
+            assert abs(vectors - make_vectors("tea")).max() <= COSINE_TOLERANCE
 
-    def test_whoever_changes_their_mind_before_it_was_made_anew_has_lost_nothing(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            encodings, atom = harness.store.encodings, harness.kept("tea")
-            encode(harness)
+    def test_reverting_a_precision_change_before_encoding_loses_nothing(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            encodings, atom = harness.store.encodings, harness.add("tea")
+            encode_missing(harness)
             for bits in (8, 32, 8):
                 encodings.set_precision({atom.id: bits})
-            assert kept_in(harness, atom) == [8] and to_make(harness) == []
+            assert stored_bits(harness, atom) == [8] and texts_to_encode(harness) == []
             encodings.set_precision({atom.id: 4})
             encodings.set_precision({atom.id: 8})
-            assert kept_in(harness, atom) == [8] and [unencoded.text for unencoded in to_make(harness)] == ["tea"]
-            encode(harness)
-            assert encodings.states(MODEL, digests(atom)) == {digests(atom)[0]: states_of("tea")}
+            assert stored_bits(harness, atom) == [8] and [unencoded.text for unencoded in texts_to_encode(harness)] == [
+                "tea"
+            ]
+            encode_missing(harness)
+            assert encodings.states(MODEL, text_digests(atom)) == {text_digests(atom)[0]: make_states("tea")}
 
-    def test_a_text_of_several_is_kept_in_the_most_that_one_of_them_wants(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
+    def test_a_shared_text_is_stored_in_the_highest_requested_precision(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
             encodings = harness.store.encodings
-            one, other, turns = harness.kept("tea"), harness.kept("tea", scope=ANN), segment(harness, "tea", "milk")
-            encode(harness)
-            assert encodings.set_precision({one.id: 2}) == NOTHING
-            assert encodings.set_precision({turns.id: 4}) == Moved({4: 1}, states=1)
-            assert kept_in(harness, one, other, turns) == [32, 32, 32, 4]
-            assert encodings.set_precision({other.id: 8}) == Moved({8: 1})
-            assert kept_in(harness, one, other, turns) == [8, 8, 8, 4]
-            harness.put(other.with_(content="gone"), scope=ANN)
-            encodings.set_precision({one.id: 2, turns.id: 2})
-            encode(harness)
-            assert kept_in(harness, one, turns) == [2, 2, 2]
-            again = harness.kept("milk", kind="narrative")
-            encodings.set_precision({again.id: 32})
-            assert sorted({*digests(again)} & {unencoded.digest for unencoded in to_make(harness)}) == sorted(
-                {*digests(again)} & {*digests(turns)}
+            one, other, turns = (
+                harness.add("tea"),
+                harness.add("tea", scope=ANN),
+                commit_segment(harness, "tea", "milk"),
             )
+            encode_missing(harness)
+            assert encodings.set_precision({one.id: 2}) == NO_CHANGE
+            assert encodings.set_precision({turns.id: 4}) == PrecisionChange({4: 1}, states=1)
+            assert stored_bits(harness, one, other, turns) == [32, 32, 32, 4]
+            assert encodings.set_precision({other.id: 8}) == PrecisionChange({8: 1})
+            assert stored_bits(harness, one, other, turns) == [8, 8, 8, 4]
+            harness.commit(other.with_(content="gone"), scope=ANN)
+            encodings.set_precision({one.id: 2, turns.id: 2})
+            encode_missing(harness)
+            assert stored_bits(harness, one, turns) == [2, 2, 2]
+            again = harness.add("milk", kind="narrative")
+            encodings.set_precision({again.id: 32})
+            assert sorted(
+                {*text_digests(again)} & {unencoded.digest for unencoded in texts_to_encode(harness)}
+            ) == sorted({*text_digests(again)} & {*text_digests(turns)})
 
-    def test_what_a_model_makes_later_is_kept_as_wanted_from_the_start(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            encodings, atom = harness.store.encodings, harness.kept("tea")
-            assert encodings.set_precision({atom.id: 4, harness.atom().id: 2}) == NOTHING
-            encode(harness), encode(harness, OTHER_MODEL)
-            assert kept_in(harness, atom) == kept_in(harness, atom, model=OTHER_MODEL) == [4]
-            assert encodings.states(OTHER_MODEL, digests(atom)) == {} and encodings.room().states == (0, 0)
-            harness.put(atom.with_(content="milk"))
-            encode(harness)
-            assert kept_in(harness, harness.head(atom)) == [4]
+    def test_later_encodings_are_stored_in_the_requested_precision(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            encodings, atom = harness.store.encodings, harness.add("tea")
+            assert encodings.set_precision({atom.id: 4, harness.new_atom().id: 2}) == NO_CHANGE
+            encode_missing(harness), encode_missing(harness, OTHER_MODEL)
+            assert stored_bits(harness, atom) == stored_bits(harness, atom, model=OTHER_MODEL) == [4]
+            assert encodings.states(OTHER_MODEL, text_digests(atom)) == {} and encodings.sizes().states == (0, 0)
+            harness.commit(atom.with_(content="milk"))
+            encode_missing(harness)
+            assert stored_bits(harness, harness.current(atom)) == [4]
 
     def test_a_rebuild_keeps_every_vector_in_its_bits(self, tmp_path: Path) -> None:
         random = Random(4)
-        with self.hand(tmp_path) as harness, self.hand(tmp_path) as other:
-            littered(harness, random, 30)
-            encode(harness)
+        with self.open_harness(tmp_path) as harness, self.open_harness(tmp_path) as other:
+            commit_random_atoms(harness, random, 30)
+            encode_missing(harness)
             atoms = harness.read(LOCAL, ANN, OTHER)
-            lives = {atom.id: Life(atom.revision, bits=random.choice(BITS)) for atom in atoms}
-            harness.store.lives.put(lives)
+            lives = {atom.id: AgeingState(atom.revision, bits=random.choice(BITS)) for atom in atoms}
+            harness.store.ageing_states.put(lives)
             for scope in (LOCAL, ANN, OTHER):
-                untold = harness.store.lives.untold(scope)
+                untold = harness.store.ageing_states.unapplied_bits(scope)
                 harness.store.encodings.set_precision(untold)
-                harness.store.lives.told(untold)
-            encode(harness)
-            before, room = kept_in(harness, *atoms), harness.store.encodings.room()
+                harness.store.ageing_states.mark_bits_applied(untold)
+            encode_missing(harness)
+            before, room = stored_bits(harness, *atoms), harness.store.encodings.sizes()
             assert set(before) == set(BITS)
-            harness.store.rebuild()
-            assert (kept_in(harness, *atoms), harness.store.encodings.room()) == (before, room)
-            assert (kept_in(other, *atoms), other.store.encodings.room()) == (before, room)
-            assert to_make(harness) == [] and harness.store.check() == []
-            assert harness.store.encodings.set_precision({each: life.bits for each, life in lives.items()}) == NOTHING
+            harness.store.rebuild_index()
+            assert (stored_bits(harness, *atoms), harness.store.encodings.sizes()) == (before, room)
+            assert (stored_bits(other, *atoms), other.store.encodings.sizes()) == (before, room)
+            assert texts_to_encode(harness) == [] and harness.store.check() == []
+            assert harness.store.encodings.set_precision({each: life.bits for each, life in lives.items()}) == NO_CHANGE
 
-    def test_what_is_noted_is_untold_until_it_is_told_and_after_it_was_written(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
-            lives, atom, theirs = harness.store.lives, harness.kept("tea"), harness.kept("milk", scope=OTHER)
-            assert lives.untold(LOCAL) == {}
-            lives.put({atom.id: Life(1), theirs.id: Life(1, bits=2)})
-            assert (lives.untold(LOCAL), lives.untold(OTHER)) == ({atom.id: 32}, {theirs.id: 2})
-            lives.told({atom.id: 32})
-            lives.put({atom.id: Life(1, "cold")})
-            assert lives.untold(LOCAL) == {}
-            lives.put({atom.id: Life(1, bits=8)})
-            lives.told({atom.id: 32})
-            assert lives.untold(LOCAL) == {atom.id: 8} and lives.of([atom.id])[atom.id].bits == 8
-            lives.told({atom.id: 8})
-            harness.put(atom.with_(content="green tea"))
-            lives.put({atom.id: Life(2, bits=8)})
-            assert lives.untold(LOCAL) == {atom.id: 8}
+    def test_a_precision_is_unapplied_until_confirmed_and_again_after_a_revision(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            lives, atom, theirs = harness.store.ageing_states, harness.add("tea"), harness.add("milk", scope=OTHER)
+            assert lives.unapplied_bits(LOCAL) == {}
+            lives.put({atom.id: AgeingState(1), theirs.id: AgeingState(1, bits=2)})
+            assert (lives.unapplied_bits(LOCAL), lives.unapplied_bits(OTHER)) == ({atom.id: 32}, {theirs.id: 2})
+            lives.mark_bits_applied({atom.id: 32})
+            lives.put({atom.id: AgeingState(1, "cold")})
+            assert lives.unapplied_bits(LOCAL) == {}
+            lives.put({atom.id: AgeingState(1, bits=8)})
+            lives.mark_bits_applied({atom.id: 32})
+            assert lives.unapplied_bits(LOCAL) == {atom.id: 8} and lives.get([atom.id])[atom.id].bits == 8
+            lives.mark_bits_applied({atom.id: 8})
+            harness.commit(atom.with_(content="green tea"))
+            lives.put({atom.id: AgeingState(2, bits=8)})
+            assert lives.unapplied_bits(LOCAL) == {atom.id: 8}
 
-    def test_what_everything_takes_is_told(self, tmp_path: Path) -> None:
-        with self.hand(tmp_path) as harness:
+    def test_sizes_of_vectors_and_states_are_reported(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
             encodings = harness.store.encodings
-            assert (encodings.room().vectors, encodings.room().states) == ({}, (0, 0))
-            atoms = [harness.kept(f"tea {n}") for n in range(4)]
-            encode(harness), encode(harness, OTHER_MODEL)
+            assert (encodings.sizes().vectors, encodings.sizes().states) == ({}, (0, 0))
+            atoms = [harness.add(f"tea {n}") for n in range(4)]
+            encode_missing(harness), encode_missing(harness, OTHER_MODEL)
             encodings.set_precision(dict(zip([each.id for each in atoms], BITS, strict=True)))
-            matches = encodings.room()
+            matches = encodings.sizes()
             assert {bits: texts for bits, (texts, _) in matches.vectors.items()} == dict.fromkeys(BITS, 2)
             for atom, bits in zip(atoms, BITS, strict=True):
-                assert matches.vectors[bits][1] >= 2 * len(pack(vectors_of(atom.content), bits).data) > 0
-            assert matches.states == (4, 4 * len(states_of("tea 0").data))
-            encodings.drop(OTHER_MODEL)
-            assert encodings.room().states[0] == 2
-            harness.put(atoms[0].with_(content="gone"))
-            assert 32 not in encodings.room().vectors and encodings.room().states[0] == 1
+                assert matches.vectors[bits][1] >= 2 * len(pack(make_vectors(atom.content), bits).data) > 0
+            assert matches.states == (4, 4 * len(make_states("tea 0").data))
+            encodings.drop_model(OTHER_MODEL)
+            assert encodings.sizes().states[0] == 2
+            harness.commit(atoms[0].with_(content="gone"))
+            assert 32 not in encodings.sizes().vectors and encodings.sizes().states[0] == 1

@@ -30,24 +30,24 @@ _FIRST_WORDS = """
 _STARTERS = frozenset(_FIRST_WORDS.split())
 
 
-def sentences(text: str) -> list[tuple[int, int]]:
+def find_sentences(text: str) -> list[tuple[int, int]]:
     """Return the (start, end) of each sentence, in order; none is blank, and only white space is between them."""
     spans: list[tuple[int, int]] = []
     start = 0
     for stop in _STOP.finditer(text):
-        if stop["stop"] is None or _ends(text, start, stop):
-            spans += _span(text, start, stop.end())
+        if stop["stop"] is None or _ends_sentence(text, start, stop):
+            spans += _trim_span(text, start, stop.end())
             start = stop.end()
-    return spans + _span(text, start, len(text))
+    return spans + _trim_span(text, start, len(text))
 
 
-def _span(text: str, start: int, end: int) -> list[tuple[int, int]]:
+def _trim_span(text: str, start: int, end: int) -> list[tuple[int, int]]:
     stripped = text[start:end].rstrip()
     content = stripped.lstrip()
     return [(start + len(stripped) - len(content), start + len(stripped))] if content else []
 
 
-def _ends(text: str, start: int, stop: re.Match[str]) -> bool:
+def _ends_sentence(text: str, start: int, stop: re.Match[str]) -> bool:
     following = _NEXT.match(text, stop.end())
     word = following[1] if following else ""
     if word[:1].islower() and (stop["closers"] or _trails_off(stop["stop"])):

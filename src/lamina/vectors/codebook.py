@@ -21,7 +21,7 @@ PRECISIONS = (32, 8, 4, 2)
 """Bits per dimension, the highest first; 32 is the vector itself and has no codebook."""
 DISTORTION = {32: 0.0, 8: 0.0000411849, 4: 0.0095010080, 2: 0.1174818478}
 """The mean squared error of a coordinate with variance 1."""
-_POSITIVE: dict[int, tuple[int, ...]] = {
+_POSITIVE_LEVELS: dict[int, tuple[int, ...]] = {
     2: (29673, 98987),
     4: (8414, 25431, 43041, 61757, 82328, 106040, 135595, 179083),
     8: (
@@ -162,11 +162,11 @@ class Codebook:
     """Levels in ascending order. The code of a level is its index, so the first bit of a code is the sign."""
 
     bits: int
-    whole: NDArray[np.int64]
+    unit_levels: NDArray[np.int64]
     levels: Floats
     borders: Floats
 
-    def codes(self, coordinates: Floats) -> NDArray[np.uint8]:
+    def encode(self, coordinates: Floats) -> NDArray[np.uint8]:
         """Return the code of the nearest level; on a border, and at 0, the lower one."""
         codes = np.zeros(coordinates.shape, dtype=np.intp)
         # All coordinates together, one bit at a time: several times as fast as a search for each.
@@ -175,12 +175,12 @@ class Codebook:
         return codes.astype(np.uint8)
 
 
-@lru_cache(maxsize=len(_POSITIVE))
-def codebook(bits: int) -> Codebook:
+@lru_cache(maxsize=len(_POSITIVE_LEVELS))
+def codebook_for(bits: int) -> Codebook:
     """Return the codebook for 8, 4 or 2 bits; ValueError for other precisions."""
-    if bits not in _POSITIVE:
+    if bits not in _POSITIVE_LEVELS:
         raise ValueError(f"a vector is coded in 8, 4 or 2 bits per dimension, not {bits}")
-    positive = np.array(_POSITIVE[bits], dtype=np.int64)
+    positive = np.array(_POSITIVE_LEVELS[bits], dtype=np.int64)
     unit_levels = np.concatenate([-positive[::-1], positive])
     borders = (unit_levels[:-1] + unit_levels[1:]) / (2 * UNIT)
     return Codebook(bits, unit_levels, (unit_levels / UNIT).astype(np.float32), borders.astype(np.float32))

@@ -15,18 +15,18 @@ import math
 import numpy as np
 
 from lamina.vectors.codebook import DISTORTION
-from lamina.vectors.quantise import Doubles
+from lamina.vectors.quantisation import Doubles
 
 _ROOT_2 = math.sqrt(2)
 
 
-def univariate(mean: float, deviation: float, other_mean: float, other_deviation: float) -> float:
+def univariate_distance(mean: float, deviation: float, other_mean: float, other_deviation: float) -> float:
     """Return the distance of two normal distributions given by their means and standard deviations."""
     one, other = np.array([mean]), np.array([other_mean])
-    return diagonal(one, np.array([deviation]), other, np.array([other_deviation]))
+    return diagonal_distance(one, np.array([deviation]), other, np.array([other_deviation]))
 
 
-def diagonal(means: Doubles, deviations: Doubles, other_means: Doubles, other_deviations: Doubles) -> float:
+def diagonal_distance(means: Doubles, deviations: Doubles, other_means: Doubles, other_deviations: Doubles) -> float:
     """Return the distance of two normal distributions in many dimensions, each with its own standard deviation."""
     for values in (deviations, other_deviations):
         if not (np.isfinite(values) & (values > 0)).all():
@@ -41,15 +41,15 @@ def frqad(vector: Doubles, error: float, bits: int, other: Doubles, other_error:
     """Return the distance of two vectors in these precisions, each dimension with an additional error."""
     if vector.ndim != 1 or vector.shape != other.shape:
         raise ValueError(f"the vectors must have the same width, not {vector.shape} and {other.shape}")
-    return diagonal(
+    return diagonal_distance(
         vector,
-        np.full(len(vector), deviation(vector, error, bits)),
+        np.full(len(vector), standard_deviation(vector, error, bits)),
         other,
-        np.full(len(other), deviation(other, other_error, other_bits)),
+        np.full(len(other), standard_deviation(other, other_error, other_bits)),
     )
 
 
-def deviation(vector: Doubles, error: float, bits: int) -> float:
+def standard_deviation(vector: Doubles, error: float, bits: int) -> float:
     """Return the standard deviation of each dimension of a vector: its given error and the error of rounding."""
     if bits not in DISTORTION:
         raise ValueError(f"a vector is stored in 32, 8, 4 or 2 bits per dimension, not {bits}")

@@ -19,15 +19,15 @@ Floats: TypeAlias = NDArray[np.float32]
 Levels: TypeAlias = NDArray[np.int8]
 
 ROW_LEVELS = 127
-ASKED_LEVELS = 255
+QUERY_LEVELS = 255
 FINE_LEVELS = 2**20
 """A float64 represents every sum of up to eight thousand products of two such levels exactly."""
-EXACT = 2**24
+MAX_EXACT = 2**24
 """The maximum of a dot product: a query for which it could be larger gets fewer levels."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class LevelRows:
     """Unit vectors as levels, one per row; `levels × scale` is the vector to about a thousandth.
 
     `uncertainty` is 0 for a row that is known exactly.
@@ -35,11 +35,11 @@ class Rows:
 
     levels: Levels
     scale: Floats
-    slack: Floats
+    uncertainty: Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryVector:
     """The vector of a query as levels, in float32 because that multiplies fast; `fine` has a million levels, for the
     best few."""
 
@@ -48,51 +48,56 @@ class Asked:
     fine: NDArray[np.float64]
 
 
-def to_rows(vectors: Floats, slack: Floats | None = None) -> Rows:
+def to_level_rows(vectors: Floats, uncertainty: Floats | None = None) -> LevelRows:
     """Return the levels of each row; its largest entry sets its scale, so no row depends on another."""
     peak = np.abs(vectors).max(axis=1, initial=0.0)
     scale = np.where(peak > 0, peak, np.float32(1)).astype(np.float32) / np.float32(ROW_LEVELS)
     levels = np.rint(vectors / scale[:, None]).astype(np.int8)
-    return Rows(levels, scale, np.zeros(len(levels), dtype=np.float32) if slack is None else slack)
+    return LevelRows(levels, scale, np.zeros(len(levels), dtype=np.float32) if uncertainty is None else uncertainty)
 
 
-def joined(parts: Sequence[Rows]) -> Rows:
+def concatenate_rows(parts: Sequence[LevelRows]) -> LevelRows:
     """Return the rows of several tables, one after the other."""
-    return Rows(
+    return LevelRows(
         *(
             np.concatenate(columns)
-            for columns in zip(*((part.levels, part.scale, part.slack) for part in parts), strict=True)
+            for columns in zip(*((part.levels, part.scale, part.uncertainty) for part in parts), strict=True)
         )
     )
 
 
-def to_asked(vector: Floats) -> Asked:
+def to_query_vector(vector: Floats) -> QueryVector:
     """Return the levels of a query's vector, as many as keep every dot product with a row exact."""
     total = math.fsum(np.abs(vector).tolist())
     peak = float(np.abs(vector).max(initial=0.0)) or 1.0
     # Rounding adds at most half a level per dimension.
-    max_level_sum = EXACT / ROW_LEVELS - len(vector) / 2
-    scale = peak / (min(ASKED_LEVELS, int(max_level_sum * peak / total)) if total else ASKED_LEVELS)
-    return Asked(np.rint(vector / np.float32(scale)).astype(np.float32), scale, _finely(vector))
+    max_level_sum = MAX_EXACT / ROW_LEVELS - len(vector) / 2
+    scale = peak / (min(QUERY_LEVELS, int(max_level_sum * peak / total)) if total else QUERY_LEVELS)
+    return QueryVector(np.rint(vector / np.float32(scale)).astype(np.float32), scale, _to_fine_levels(vector))
 
 
-def cosines(rows: Rows, asked: Asked) -> Floats:
+def cosines(rows: LevelRows, query: QueryVector) -> Floats:
     """Return the cosine of the query with each row: exact dot products, scaled once, less the row's uncertainty."""
-    exact = rows.levels.astype(np.float32) @ asked.levels
-    return _doubted(np.asarray(exact * rows.scale * np.float32(asked.scale), dtype=np.float32), rows.slack)
+    exact = rows.levels.astype(np.float32) @ query.levels
+    return _subtract_uncertainty(
+        np.asarray(exact * rows.scale * np.float32(query.scale), dtype=np.float32), rows.uncertainty
+    )
 
 
-def fine_cosines(vectors: Floats, slack: Floats, asked: Asked) -> Floats:
+def fine_cosines(vectors: Floats, uncertainty: Floats, query: QueryVector) -> Floats:
     """Return the same for a few whole vectors, to full float32 precision."""
-    exact = _finely(vectors) @ asked.fine
-    return _doubted((exact / FINE_LEVELS**2).astype(np.float32), slack)
+    exact = _to_fine_levels(vectors) @ query.fine
+    return _subtract_uncertainty((exact / FINE_LEVELS**2).astype(np.float32), uncertainty)
 
 
-def _doubted(near: Floats, slack: Floats) -> Floats:
-    if not slack.any():
-        return near
-    return np.asarray(near - slack * np.sqrt(np.maximum(np.float32(0), 1 - near * near)), dtype=np.float32)
+def _subtract_uncertainty(similarities: Floats, uncertainty: Floats) -> Floats:
+    if not uncertainty.any():
+        return similarities
+    return np.asarray(
+        similarities - uncertainty * np.sqrt(np.maximum(np.float32(0), 1 - similarities * similarities)),
+        dtype=np.float32,
+    )
 
 
-def _finely(vectors: Floats) -> NDArray[np.float64]:
+def _to_fine_levels(vectors: Floats) -> NDArray[np.float64]:
     return np.rint(vectors.astype(np.float64) * FINE_LEVELS)

@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from lamina.vectors.levels import Floats
 
-Order: TypeAlias = NDArray[np.intp]
+Permutation: TypeAlias = NDArray[np.intp]
 
 ROUNDS = 3
 SMALLEST_BLOCK = 64
-LANES = 128
+BATCH_ROWS = 128
 """The number of vectors rotated together: few enough for the processor's cache."""
 _SEED = b"lamina rotation 1"
 
@@ -41,22 +41,22 @@ class Rotation:
     padded: int
     block: int
     signs: tuple[Floats, ...]
-    orders: tuple[Order, ...]
+    orders: tuple[Permutation, ...]
 
-    def turn(self, rows: Floats) -> Floats:
+    def apply(self, rows: Floats) -> Floats:
         """Return the rotated rows; lengths and angles do not change."""
-        return _in_lanes(rows, self.padded, self._turned)
+        return _apply_in_batches(rows, self.padded, self._rotate_lanes)
 
-    def back(self, rows: Floats) -> Floats:
+    def invert(self, rows: Floats) -> Floats:
         """Return the rows before the rotation, without the padding."""
-        return _in_lanes(rows, self.padded, self._returned)[:, : self.width]
+        return _apply_in_batches(rows, self.padded, self._invert_lanes)[:, : self.width]
 
-    def _turned(self, lanes: Floats) -> Floats:
+    def _rotate_lanes(self, lanes: Floats) -> Floats:
         for signs, order in zip(self.signs, self.orders, strict=True):
             lanes = _hadamard((lanes * signs)[order], self.block)
         return lanes * self._scale
 
-    def _returned(self, lanes: Floats) -> Floats:
+    def _invert_lanes(self, lanes: Floats) -> Floats:
         for signs, order in zip(reversed(self.signs), reversed(self.orders), strict=True):
             mixed = _hadamard(lanes.copy(), self.block)
             lanes = np.empty_like(mixed)
@@ -71,11 +71,11 @@ class Rotation:
 
 
 @lru_cache(maxsize=16)
-def rotation(width: int) -> Rotation:
+def rotation_for(width: int) -> Rotation:
     """Return the rotation for vectors of this width: always the same one."""
     padded = padded_width(width)
-    signs = tuple(_signs(padded, n) for n in range(ROUNDS))
-    orders = tuple(_order(padded, n) for n in range(ROUNDS))
+    signs = tuple(_random_signs(padded, n) for n in range(ROUNDS))
+    orders = tuple(_random_order(padded, n) for n in range(ROUNDS))
     return Rotation(width, padded, padded & -padded, signs, orders)
 
 
@@ -87,14 +87,14 @@ def padded_width(width: int) -> int:
     return width if power_of_two >= SMALLEST_BLOCK else -(-width // SMALLEST_BLOCK) * SMALLEST_BLOCK
 
 
-def _in_lanes(rows: Floats, padded: int, work: Callable[[Floats], Floats]) -> Floats:
+def _apply_in_batches(rows: Floats, padded: int, work: Callable[[Floats], Floats]) -> Floats:
     """Apply a function to a few rows at a time, each as a column, so that neighbours in memory are added together."""
     result = np.empty((len(rows), padded), dtype=np.float32)
-    for start in range(0, len(rows), LANES):
-        batch = rows[start : start + LANES]
+    for start in range(0, len(rows), BATCH_ROWS):
+        batch = rows[start : start + BATCH_ROWS]
         lanes = np.zeros((padded, len(batch)), dtype=np.float32)
         lanes[: rows.shape[1]] = batch.T
-        result[start : start + LANES] = work(lanes).T
+        result[start : start + BATCH_ROWS] = work(lanes).T
     return result
 
 
@@ -109,16 +109,16 @@ def _hadamard(lanes: Floats, block: int) -> Floats:
     return lanes
 
 
-def _signs(width: int, turn: int) -> Floats:
-    odd = (_drawn(b"sign", width, turn) & np.uint64(1)).astype(np.float32)
+def _random_signs(width: int, turn: int) -> Floats:
+    odd = (_hash_numbers(b"sign", width, turn) & np.uint64(1)).astype(np.float32)
     return np.asarray(np.float32(1) - 2 * odd, dtype=np.float32)[:, None]
 
 
-def _order(width: int, turn: int) -> Order:
-    return np.argsort(_drawn(b"order", width, turn), kind="stable")
+def _random_order(width: int, turn: int) -> Permutation:
+    return np.argsort(_hash_numbers(b"order", width, turn), kind="stable")
 
 
-def _drawn(purpose: bytes, width: int, turn: int) -> NDArray[np.uint64]:
+def _hash_numbers(purpose: bytes, width: int, turn: int) -> NDArray[np.uint64]:
     """Return a 64-bit number for each dimension, the same on every machine."""
     stem = b"%s/%s/%d/%d/" % (_SEED, purpose, width, turn)
     digests = (hashlib.blake2b(stem + b"%d" % n, digest_size=8).digest() for n in range(width))

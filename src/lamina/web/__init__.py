@@ -1,5 +1,5 @@
 """The web page: the same memory in a browser. It calls `Memory` and renders the results; it decides nothing."""
 
-from lamina.web.pages import PAGES, Page, make_pages
+from lamina.web.pages import PAGES, PageRoute, make_pages
 
-__all__ = ["PAGES", "Page", "make_pages"]
+__all__ = ["PAGES", "PageRoute", "make_pages"]

@@ -14,96 +14,105 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-from lamina.access import House, Right
+from lamina.access import Right, ServedMemory
 from lamina.errors import LaminaError
-from lamina.web import atom, browse, graph, health, inbox, recall, sign_in, timeline
-from lamina.web.paper import HERE
-from lamina.web.trouble import trouble
-from lamina.web.visit import Visit
+from lamina.web import (
+    atom_page,
+    browse_page,
+    graph_page,
+    health_page,
+    inbox_page,
+    recall_page,
+    sign_in_page,
+    timeline_page,
+)
+from lamina.web.error_page import show_error
+from lamina.web.page_request import PageRequest
+from lamina.web.template_environment import WEB_FOLDER
 
-Show = Callable[[Visit], Response]
+PageHandler = Callable[[PageRequest], Response]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageRoute:
     """A page or a fragment of one. `right`: None if no token is needed."""
 
     path: str
-    show: Show
+    handler: PageHandler
     right: Right | None = Right.READ
     method: Literal["GET", "POST"] = "GET"
 
 
-def _does(path: str, show: Show) -> Page:
-    return Page(path, show, Right.WRITE, "POST")
+def _action(path: str, handler: PageHandler) -> PageRoute:
+    return PageRoute(path, handler, Right.WRITE, "POST")
 
 
-PAGES: tuple[Page, ...] = (
-    Page("/", recall.home),
-    Page("/recall", recall.answer),
-    _does("/recall/feedback", recall.feedback),
-    _does("/remember", recall.remember),
-    Page("/inbox", inbox.inbox),
-    _does("/inbox/decide", inbox.decide),
-    _does("/inbox/source", inbox.decide_source),
-    _does("/inbox/undo", inbox.undo),
-    Page("/atom/{id}", atom.atom),
-    Page("/atom/{id}/diff", atom.diff),
-    _does("/atom/{id}/do", atom.do),
-    _does("/atom/{id}/undo", atom.undo),
-    _does("/undo", timeline.undo),
-    Page("/browse", browse.browse),
-    Page("/graph/{id}", graph.graph),
-    Page("/graph/{id}/near", graph.near),
-    Page("/timeline", timeline.timeline),
-    Page("/timeline/fresh", timeline.fresh),
-    Page("/health", health.health),
-    Page("/health/problems", health.problems),
-    Page("/health/fading", health.fading),
-    Page("/login", sign_in.ask, None),
-    Page("/login", sign_in.sign_in, None, "POST"),
-    Page("/logout", sign_in.sign_out, None, "POST"),
+PAGES: tuple[PageRoute, ...] = (
+    PageRoute("/", recall_page.show_home),
+    PageRoute("/recall", recall_page.show_answer),
+    _action("/recall/feedback", recall_page.give_feedback),
+    _action("/remember", recall_page.remember_statement),
+    PageRoute("/inbox", inbox_page.show_inbox),
+    _action("/inbox/decide", inbox_page.decide_items),
+    _action("/inbox/source", inbox_page.decide_source),
+    _action("/inbox/undo", inbox_page.undo_decisions),
+    PageRoute("/atom/{id}", atom_page.show_atom),
+    PageRoute("/atom/{id}/diff", atom_page.show_diff),
+    _action("/atom/{id}/do", atom_page.apply_verb),
+    _action("/atom/{id}/undo", atom_page.undo_on_atom),
+    _action("/undo", timeline_page.undo_commits),
+    PageRoute("/browse", browse_page.show_browse),
+    PageRoute("/graph/{id}", graph_page.show_graph),
+    PageRoute("/graph/{id}/near", graph_page.graph_data),
+    PageRoute("/timeline", timeline_page.show_timeline),
+    PageRoute("/timeline/fresh", timeline_page.show_new_events),
+    PageRoute("/health", health_page.show_health),
+    PageRoute("/health/problems", health_page.show_problems),
+    PageRoute("/health/fading", health_page.retention_data),
+    PageRoute("/login", sign_in_page.show_sign_in, None),
+    PageRoute("/login", sign_in_page.sign_in, None, "POST"),
+    PageRoute("/logout", sign_in_page.sign_out, None, "POST"),
 )
 
 
-def make_pages(house: House) -> APIRouter:
+def make_pages(served_memory: ServedMemory) -> APIRouter:
     """Return the routes of the web page; mount them behind the security middleware, which sets the caller."""
     router = APIRouter()
     for page in PAGES:
         methods = [page.method]
-        router.add_route(page.path, _shown(page, house), methods=methods, include_in_schema=False)
-    router.add_route("/static/{path:path}", _static(), methods=["GET"], include_in_schema=False)
-    router.add_route("/favicon.ico", _static("icon.svg"), methods=["GET"], include_in_schema=False)
+        router.add_route(page.path, _make_endpoint(page, served_memory), methods=methods, include_in_schema=False)
+    router.add_route("/static/{path:path}", _make_static_endpoint(), methods=["GET"], include_in_schema=False)
+    router.add_route("/favicon.ico", _make_static_endpoint("icon.svg"), methods=["GET"], include_in_schema=False)
     return router
 
 
-def _shown(page: Page, house: House) -> Endpoint:
+def _make_endpoint(page: PageRoute, served_memory: ServedMemory) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         form = await request.form() if page.method == "POST" else FormData()
         caller = request.scope.get("state", {}).get("caller")
-        return await run_in_threadpool(_answered, page, Visit(request, house, caller, form))
+        return await run_in_threadpool(_respond, page, PageRequest(request, served_memory, caller, form))
 
     return endpoint
 
 
-def _answered(page: Page, visit: Visit) -> Response:
+def _respond(page: PageRoute, request: PageRequest) -> Response:
     """Return a page's response; an error of lamina is shown as a page as well."""
-    if page.right is not None and visit.caller is None:
-        return sign_in.first(visit)
+    if page.right is not None and request.caller is None:
+        return sign_in_page.redirect_to_sign_in(request)
     try:
-        if page.right is not None and visit.caller is not None:
-            visit.caller.must(page.right)
-        if page.method == "POST" and visit.caller is not None:
-            visit.check()
-        return page.show(visit)
+        if page.right is not None and request.caller is not None:
+            request.caller.require(page.right)
+        if page.method == "POST" and request.caller is not None:
+            request.check_csrf_token()
+        return page.handler(request)
     except LaminaError as error:
-        return trouble(visit, error)
+        return show_error(request, error)
 
 
-def _static(only: str | None = None) -> Endpoint:
+def _make_static_endpoint(only: str | None = None) -> Endpoint:
     """Return an endpoint for static files; `only`: always this file."""
-    files = StaticFiles(directory=HERE / "static")
+    files = StaticFiles(directory=WEB_FOLDER / "static")
 
     async def endpoint(request: Request) -> Response:
         path = only or request.path_params["path"]

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.status import ENDED, Status
 from lamina.atom.trust import TRUST, Origin
-from lamina.capture.classify import Verdict
+from lamina.capture.classification import StatementVerdict
 from lamina.capture.receipt import Result
-from lamina.capture.write import Words, write
+from lamina.capture.statement_commit import SegmentBatch, commit_verdicts
 from lamina.errors import InvalidInput, Refused
-from lamina.store.base import Filter
-from lamina.text.normal import value_form
+from lamina.store.base import AtomFilter
+from lamina.text.normal_form import value_form
 from lamina.working.block_entries import BlockEntry, append_entry, parse_entries, parse_entry
 from lamina.working.context import WorkingContext, parse_name
 
@@ -41,9 +41,9 @@ class Block:
         if TRUST[writer.origin] < TRUST[BLOCK_ORIGIN]:
             raise Refused(f"{writer.origin} may not write into a block; write as a person or an agent")
         context.read_fresh(self._filter)
-        with context.store.alone():
+        with context.store.exclusive_transaction():
             verdict = self._append(entry)
-            receipt = write(Words(), [verdict], writer, context.store, "note", verdict.reason, None)
+            receipt = commit_verdicts(SegmentBatch(), [verdict], writer, context.store, "note", verdict.reason, None)
         return context.publish(receipt).atom
 
     @property
@@ -69,7 +69,7 @@ class Block:
             del lines[0]
         return "\n".join(lines)
 
-    def _append(self, entry: BlockEntry) -> Verdict:
+    def _append(self, entry: BlockEntry) -> StatementVerdict:
         """Return the block with one more note; an agent does not change a person's block but creates another."""
         context, writer, now = self._context, self._context.writer, self._context.now()
         current = self._select_current(context.store.read(self._filter))
@@ -77,7 +77,7 @@ class Block:
         if writable is not None:
             status = Status.ACTIVE if writable.status is Status.ARCHIVED else writable.status
             updated = writable.with_(content=append_entry(writable.content, entry), status=status)
-            return Verdict(Result.DUPLICATE, updated, (updated,), f"note added to block {self.workstream}")
+            return StatementVerdict(Result.DUPLICATE, updated, (updated,), f"note added to block {self.workstream}")
         block = Atom(
             id=context.ids.new(now),
             scope=writer.scope,
@@ -90,11 +90,11 @@ class Block:
             principal=writer.principal,
             **kind_defaults(BLOCK),
         )
-        return Verdict(Result.NEW, block, (), f"block {self.workstream} created")
+        return StatementVerdict(Result.NEW, block, (), f"block {self.workstream} created")
 
     @property
-    def _filter(self) -> Filter:
-        return Filter(scopes=(self._context.writer.scope,), kinds=frozenset({BLOCK}), subject=self.workstream)
+    def _filter(self) -> AtomFilter:
+        return AtomFilter(scopes=(self._context.writer.scope,), kinds=frozenset({BLOCK}), subject=self.workstream)
 
     def _select_current(self, atoms: Iterable[Atom]) -> list[Atom]:
         name = value_form(self.workstream)

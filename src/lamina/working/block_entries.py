@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from lamina.capture.draft import parse_text
 from lamina.errors import InvalidInput
-from lamina.text.normal import one_line
-from lamina.text.sentences import sentences
+from lamina.text.normal_form import one_line
+from lamina.text.sentences import find_sentences
 
 MAX_ENTRIES, ENTRIES_AFTER_FOLD = 15, 10
 """The most notes of a list, and how many of the newest stay whole when it has more."""
@@ -102,7 +102,7 @@ def _summarise(entries: Sequence[BlockEntry]) -> str:
 
 
 def _first_sentence(text: str) -> str:
-    start, end = next(iter(sentences(text)), (0, len(text)))
+    start, end = next(iter(find_sentences(text)), (0, len(text)))
     return _cut(one_line(text[start:end]), SUMMARY_LENGTH)
 
 

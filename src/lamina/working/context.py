@@ -10,11 +10,11 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import IdSource
 from lamina.capture.draft import LABEL_LIMIT, parse_text
 from lamina.capture.receipt import Receipt
-from lamina.capture.redact import Redacted, redact
-from lamina.capture.write import Writer
+from lamina.capture.redact import RedactedText, redact
+from lamina.capture.statement_commit import Writer
 from lamina.errors import InvalidInput
-from lamina.store.base import Filter, Store
-from lamina.text.normal import normal_form, one_line
+from lamina.store.base import AtomFilter, Store
+from lamina.text.normal_form import normal_form, one_line
 
 LINEAGE_LIMIT = 200
 """The number of atoms that an event or a procedure names as its sources, so that its frontmatter stays short."""
@@ -33,11 +33,11 @@ class WorkingContext:
     agents: tuple[str, ...]
     ids: IdSource
     now: Callable[[], datetime]
-    read_fresh: Callable[[Filter], list[Atom]]
+    read_fresh: Callable[[AtomFilter], list[Atom]]
     publish: Callable[[Receipt], Receipt]
     personal: bool = False
 
-    def clean(self, text: str) -> Redacted:
+    def clean(self, text: str) -> RedactedText:
         """Return the text without secrets; InvalidInput if a file cannot hold it."""
         return redact(parse_text(text), personal=self.personal)
 

@@ -11,11 +11,11 @@ from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.kinds import Durability, Layer
 from lamina.atom.status import ENDED, Status
 from lamina.atom.trust import TRUST
-from lamina.capture.classify import Verdict
-from lamina.capture.current import is_undone
+from lamina.capture.classification import StatementVerdict
+from lamina.capture.existing_statements import is_undone
 from lamina.capture.receipt import Result
-from lamina.store.base import Filter
-from lamina.text.normal import same_text, value_form
+from lamina.store.base import AtomFilter
+from lamina.text.normal_form import is_same_text, value_form
 from lamina.working.context import LINEAGE_LIMIT, WorkingContext, is_named
 
 PROCEDURE = "procedure"
@@ -25,7 +25,7 @@ PROPOSAL_THRESHOLD = 3
 """The number of successes after which a canonical procedure is proposed."""
 
 
-def record_success(workflow: str, summary: str, event: Atom, context: WorkingContext) -> list[Verdict]:
+def record_success(workflow: str, summary: str, event: Atom, context: WorkingContext) -> list[StatementVerdict]:
     """Return the changes that a success makes to the workflow's procedure. The caller holds the store's write lock."""
     known = _read_procedures(workflow, context)
     base = _choose_base(known)
@@ -35,10 +35,10 @@ def record_success(workflow: str, summary: str, event: Atom, context: WorkingCon
     is_event_pending, is_base_pending = (atom.status is Status.CONSTRAINED for atom in (event, base))
     if (is_event_pending and not is_base_pending) or TRUST[event.origin] < TRUST[base.origin]:
         reason = f"a run that rests on {event.origin} does not raise the confidence of {workflow}"
-        return [Verdict(Result.REFUSED, base, (), reason)]
+        return [StatementVerdict(Result.REFUSED, base, (), reason)]
     raised = _raise_confidence(base, workflow, event)
     count = count_successes(raised)
-    verdicts = [Verdict(Result.DUPLICATE, raised, (raised,), f"{workflow} succeeded {count} times")]
+    verdicts = [StatementVerdict(Result.DUPLICATE, raised, (raised,), f"{workflow} succeeded {count} times")]
     is_pending = is_event_pending or is_base_pending
     if count >= PROPOSAL_THRESHOLD and not is_pending and not any(map(_is_canonical, known)):
         verdicts.append(_propose(workflow, summary, raised, event, context))
@@ -52,7 +52,7 @@ def count_successes(procedure: Atom) -> int:
 
 
 def _read_procedures(workflow: str, context: WorkingContext) -> list[Atom]:
-    query = Filter(scopes=(context.writer.scope,), kinds=frozenset({PROCEDURE}), subject=workflow)
+    query = AtomFilter(scopes=(context.writer.scope,), kinds=frozenset({PROCEDURE}), subject=workflow)
     matching = (atom for atom in context.store.read(query) if value_form(atom.subject) == value_form(workflow))
     return [atom for atom in matching if not is_undone(atom, context.store)]
 
@@ -68,7 +68,9 @@ def _choose_base(known: Iterable[Atom]) -> Atom | None:
     )
 
 
-def _create(workflow: str, content: str, event: Atom, known: Iterable[Atom], context: WorkingContext) -> Verdict:
+def _create(
+    workflow: str, content: str, event: Atom, known: Iterable[Atom], context: WorkingContext
+) -> StatementVerdict:
     """Return a first procedure; refused if an earlier one with the same text was rejected or forgotten."""
     procedure = _new_procedure(
         event,
@@ -81,13 +83,15 @@ def _create(workflow: str, content: str, event: Atom, known: Iterable[Atom], con
         derived_from=(event.id,),
         metadata={"workflow": workflow, "canonical": "false", "successes": "1"},
     )
-    ended = next((atom for atom in known if same_text(atom.content, content)), None)
+    ended = next((atom for atom in known if is_same_text(atom.content, content)), None)
     if ended is not None:
-        return Verdict(Result.REFUSED, procedure, (), f"{ended.id} has the same text and was rejected or forgotten")
+        return StatementVerdict(
+            Result.REFUSED, procedure, (), f"{ended.id} has the same text and was rejected or forgotten"
+        )
     if event.status is Status.CONSTRAINED:
         reason = f"{workflow} succeeded; pending review: it rests on {event.origin}"
-        return Verdict(Result.HELD, procedure, (), reason)
-    return Verdict(Result.NEW, procedure, (), f"{workflow} succeeded for the first time")
+        return StatementVerdict(Result.HELD, procedure, (), reason)
+    return StatementVerdict(Result.NEW, procedure, (), f"{workflow} succeeded for the first time")
 
 
 def _raise_confidence(base: Atom, workflow: str, event: Atom) -> Atom:
@@ -100,7 +104,7 @@ def _raise_confidence(base: Atom, workflow: str, event: Atom) -> Atom:
     )
 
 
-def _propose(workflow: str, summary: str, base: Atom, event: Atom, context: WorkingContext) -> Verdict:
+def _propose(workflow: str, summary: str, base: Atom, event: Atom, context: WorkingContext) -> StatementVerdict:
     """Return a canonical procedure that is pending review."""
     has_summary = summary.casefold() in base.content.casefold()
     count = count_successes(base)
@@ -121,7 +125,7 @@ def _propose(workflow: str, summary: str, base: Atom, event: Atom, context: Work
         },
     )
     reason = f"{workflow} succeeded {count} times: proposed as the canonical procedure"
-    return Verdict(Result.HELD, procedure, (), reason)
+    return StatementVerdict(Result.HELD, procedure, (), reason)
 
 
 def _new_procedure(event: Atom, context: WorkingContext, **fields: object) -> Atom:

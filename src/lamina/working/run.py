@@ -9,16 +9,16 @@ from enum import StrEnum
 from typing import TypeVar
 
 from lamina.atom.atom import Atom, kind_defaults
-from lamina.atom.kinds import Durability, Layer, traits
+from lamina.atom.kinds import Durability, Layer, kind_traits
 from lamina.atom.status import ENDED, Status
-from lamina.atom.trust import TRUST, Origin, bound, statements_wait
-from lamina.capture.classify import Verdict
-from lamina.capture.current import is_undone
+from lamina.atom.trust import TRUST, Origin, limit_origin, statements_need_review
+from lamina.capture.classification import StatementVerdict
 from lamina.capture.draft import parse_draft
+from lamina.capture.existing_statements import is_undone
 from lamina.capture.receipt import Receipt, Result
-from lamina.capture.write import Words, write
+from lamina.capture.statement_commit import SegmentBatch, commit_verdicts
 from lamina.errors import InvalidInput, Refused
-from lamina.store.base import Filter
+from lamina.store.base import AtomFilter
 from lamina.working.context import LINEAGE_LIMIT, WorkingContext, is_named, parse_name
 from lamina.working.procedures import record_success
 
@@ -63,7 +63,7 @@ class Run:
     ) -> Atom:
         """Write a note that lasts as long as the run; recall outside the run does not find it."""
         context, writer = self._context, self._context.writer
-        if traits(kind).lists:
+        if kind_traits(kind).is_listing:
             raise InvalidInput(f"a note cannot be of kind {kind}; omit the kind or give that of a statement")
         draft = parse_draft(
             content=context.clean(text).text,
@@ -75,13 +75,17 @@ class Run:
             layer=Layer.WORKING,
             durability=Durability.EPHEMERAL,
         )
-        note_origin = bound(writer.origin, _parse_choice(Origin, origin, "origin") if origin is not None else None)
-        with context.store.alone():
+        note_origin = limit_origin(
+            writer.origin, _parse_choice(Origin, origin, "origin") if origin is not None else None
+        )
+        with context.store.exclusive_transaction():
             self._refuse_if_closed()
             now = context.now()
             atom = draft.to_atom(context.ids.new(now), writer.scope, note_origin, writer.principal, now)
-            verdict = Verdict(Result.NEW, atom.with_(run_id=self.id), (), f"a note of run {self.id}")
-            receipt = write(Words(), [verdict], writer, context.store, "note", f"noted in run {self.id}", None)
+            verdict = StatementVerdict(Result.NEW, atom.with_(run_id=self.id), (), f"a note of run {self.id}")
+            receipt = commit_verdicts(
+                SegmentBatch(), [verdict], writer, context.store, "note", f"noted in run {self.id}", None
+            )
         return context.publish(receipt).atom
 
     def notes(self) -> list[Atom]:
@@ -114,22 +118,22 @@ class Run:
             )
         workflow_name = parse_name(workflow, "a workflow") if workflow is not None else None
         context.read_fresh(self._filter)
-        with context.store.alone():
+        with context.store.exclusive_transaction():
             self._refuse_if_closed()
             verdict = self._create_event(run_outcome, cleaned.text, workflow_name)
             verdicts = [verdict]
             if workflow_name is not None and run_outcome is RunOutcome.SUCCESS:
                 verdicts += record_success(workflow_name, cleaned.text, verdict.atom, context)
             reason = f"run {self.id} closed: {run_outcome}"
-            receipt = write(Words(), verdicts, context.writer, context.store, "close", reason, None)
-        return replace(context.publish(receipt), redacted=tuple(secret.name for secret in cleaned.found))
+            receipt = commit_verdicts(SegmentBatch(), verdicts, context.writer, context.store, "close", reason, None)
+        return replace(context.publish(receipt), redacted=tuple(secret.name for secret in cleaned.secrets))
 
-    def _create_event(self, outcome: RunOutcome, summary: str, workflow: str | None) -> Verdict:
+    def _create_event(self, outcome: RunOutcome, summary: str, workflow: str | None) -> StatementVerdict:
         """Return the event, which is trusted no more than the least trusted of the run's notes."""
         context, writer, now = self._context, self._context.writer, self._context.now()
         notes = _select_notes(context.store.read(self._filter))
         origin = min([writer.origin, *(note.origin for note in notes)], key=TRUST.__getitem__)
-        is_pending = statements_wait(origin)
+        is_pending = statements_need_review(origin)
         event = Atom(
             id=context.ids.new(now),
             scope=writer.scope,
@@ -154,8 +158,8 @@ class Run:
         count = "1 note" if len(notes) == 1 else f"{len(notes) or 'no'} notes"
         reason = f"{count} of run {self.id} removed"
         if is_pending:
-            return Verdict(Result.HELD, event, removed, f"{reason}; pending review: it rests on {origin}")
-        return Verdict(Result.NEW, event, removed, reason)
+            return StatementVerdict(Result.HELD, event, removed, f"{reason}; pending review: it rests on {origin}")
+        return StatementVerdict(Result.NEW, event, removed, reason)
 
     def _complete_summary(self, outcome: RunOutcome, summary: str) -> str:
         """Return the summary, with the run and its outcome in front unless it names both."""
@@ -164,11 +168,11 @@ class Run:
         return f"Run {self.id} ({outcome}): {summary}"
 
     @property
-    def _filter(self) -> Filter:
-        return Filter(scopes=(self._context.writer.scope,), run_id=self.id)
+    def _filter(self) -> AtomFilter:
+        return AtomFilter(scopes=(self._context.writer.scope,), run_id=self.id)
 
     @property
-    def _event_filter(self) -> Filter:
+    def _event_filter(self) -> AtomFilter:
         return replace(self._filter, kinds=frozenset({EVENT}))
 
     def _find_event(self, atoms: Iterable[Atom]) -> Atom | None:

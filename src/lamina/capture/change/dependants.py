@@ -11,20 +11,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lamina.atom.atom import Atom
-from lamina.atom.claim import Claim, claim_of, value_of
+from lamina.atom.claim import Claim, claim_of, comparable_value
+from lamina.atom.effective_status import effective_from
 from lamina.atom.identity import AtomId
 from lamina.atom.relation import RelationName
 from lamina.atom.scope import Scope
-from lamina.atom.standing import begins
 from lamina.atom.status import Status
 from lamina.atom.trust import TRUST, Origin
-from lamina.store.base import Filter, Store
-from lamina.text.alike import form_of, say_the_same
-from lamina.text.normal import normal_form
+from lamina.store.base import AtomFilter, Store
+from lamina.text.equivalence import are_equivalent, comparison_form
+from lamina.text.normal_form import normal_form
 
-RESTS_ON = frozenset({RelationName.DEPENDS_ON.value, RelationName.IMPLEMENTS.value})
-ENDS = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})
-LOOKED_AT = 100
+DEPENDENCY_RELATIONS = frozenset({RelationName.DEPENDS_ON.value, RelationName.IMPLEMENTS.value})
+ENDED_STATUSES = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})
+MAX_CANDIDATES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,103 +36,118 @@ class DependencyRule:
     doubts: frozenset[str]
 
 
-def dependency_rule(name: str, when: Sequence[str], doubts: Sequence[str]) -> DependencyRule:
+def make_dependency_rule(name: str, when: Sequence[str], doubts: Sequence[str]) -> DependencyRule:
     """Return a rule with its attributes in the form in which they are compared."""
     return DependencyRule(name, frozenset(map(normal_form, when)), frozenset(map(normal_form, doubts)))
 
 
-def dependants(
+def find_dependants(
     changed: Mapping[AtomId, Atom], store: Store, origin: Origin, rules: Sequence[DependencyRule] = ()
 ) -> list[tuple[Atom, str]]:
     """Return the atoms that are challenged because of the changes, each with the reason.
 
     Atoms that change themselves are not among them, nor those that `origin`, who makes the changes, may not challenge.
     """
-    ended_atoms = _over(changed, store)
+    ended_atoms = _find_ended(changed, store)
     dependent: dict[AtomId, tuple[Atom, str]] = {}
     for scope in {atom.scope for atom in ended_atoms.values()}:
         ended_in_scope = {atom.id: atom for atom in ended_atoms.values() if atom.scope == scope}
-        dependent |= _linked(ended_in_scope, changed, store, scope)
+        dependent |= _find_linked(ended_in_scope, changed, store, scope)
         dependent |= {
             key: pair
-            for key, pair in _by_rule(ended_in_scope, changed, store, scope, rules).items()
+            for key, pair in _find_by_rule(ended_in_scope, changed, store, scope, rules).items()
             if key not in dependent
         }
     return [
         (atom.with_(status=Status.CHALLENGED), cause)
         for key, (atom, cause) in sorted(dependent.items())
-        if atom.status is Status.ACTIVE and not atom.pinned and key not in changed and may_end(atom, origin, store)
+        if atom.status is Status.ACTIVE
+        and not atom.pinned
+        and key not in changed
+        and may_challenge(atom, origin, store)
     ]
 
 
-def with_dependants(
+def add_dependants(
     changed: Sequence[Atom], reason: str, store: Store, origin: Origin, rules: Sequence[DependencyRule] = ()
 ) -> tuple[list[Atom], str]:
     """Return the changed atoms together with those challenged because of them, and all reasons joined."""
-    challenged = dependants({atom.id: atom for atom in changed}, store, origin, rules)
+    challenged = find_dependants({atom.id: atom for atom in changed}, store, origin, rules)
     reasons = dict.fromkeys(text for text in (reason, *(cause for _, cause in challenged)) if text)
     return [*changed, *(atom for atom, _ in challenged)], "; ".join(reasons)
 
 
-def may_end(atom: Atom, origin: Origin, store: Store) -> bool:
+def may_challenge(atom: Atom, origin: Origin, store: Store) -> bool:
     """Return whether this origin may challenge a statement."""
     if origin is Origin.HUMAN:
         return True
     if not atom.revision:
         return TRUST[atom.origin] <= TRUST[origin]
-    return store.objection(atom.with_(status=Status.CHALLENGED), origin) is None
+    return store.find_refusal_reason(atom.with_(status=Status.CHALLENGED), origin) is None
 
 
-def _over(changed: Mapping[AtomId, Atom], store: Store) -> dict[AtomId, Atom]:
+def _find_ended(changed: Mapping[AtomId, Atom], store: Store) -> dict[AtomId, Atom]:
     """Return the stored statements that end with these changes."""
-    ids = tuple(atom.id for atom in changed.values() if atom.status in ENDS and atom.revision and not atom.is_segment)
+    ids = tuple(
+        atom.id for atom in changed.values() if atom.status in ENDED_STATUSES and atom.revision and not atom.is_segment
+    )
     if not ids:
         return {}
     scopes = tuple({changed[atom_id].scope for atom_id in ids})
-    current_ids = {atom.id for atom in store.read(Filter(scopes=scopes, ids=ids)) if atom.status not in ENDS}
+    current_ids = {
+        atom.id for atom in store.read(AtomFilter(scopes=scopes, ids=ids)) if atom.status not in ENDED_STATUSES
+    }
     return {atom_id: changed[atom_id] for atom_id in ids if atom_id in current_ids}
 
 
-def _linked(
-    over: Mapping[AtomId, Atom], changed: Mapping[AtomId, Atom], store: Store, scope: Scope
+def _find_linked(
+    ended_atoms: Mapping[AtomId, Atom], changed: Mapping[AtomId, Atom], store: Store, scope: Scope
 ) -> dict[AtomId, tuple[Atom, str]]:
     """Return the statements with a relation that makes them depend on ended ones, each with the reason."""
-    edges = [edge for edge in store.edges(over, [scope]) if edge.name in RESTS_ON and edge.target in over]
-    linked = _read({edge.source for edge in edges}, store, scope)
+    edges = [
+        edge
+        for edge in store.edges(ended_atoms, [scope])
+        if edge.name in DEPENDENCY_RELATIONS and edge.target in ended_atoms
+    ]
+    linked = _read_atoms({edge.source for edge in edges}, store, scope)
     sources = {atom.id: atom for atom in linked if not atom.is_segment}
     dependent: dict[AtomId, tuple[Atom, str]] = {}
     for edge in edges:
-        ended, source = over[AtomId(edge.target)], sources.get(edge.source)
-        if source is not None and source.id not in ended.superseded_by and not _goes_on(ended, changed, store):
-            dependent[source.id] = source, f"{source.id} depends on {ended.id}, which {_WORDS[ended.status]}"
+        ended, source = ended_atoms[AtomId(edge.target)], sources.get(edge.source)
+        if source is not None and source.id not in ended.superseded_by and not _is_restated(ended, changed, store):
+            dependent[source.id] = source, f"{source.id} depends on {ended.id}, which {_STATUS_PHRASES[ended.status]}"
     return dependent
 
 
-_WORDS = {Status.SUPERSEDED: "was superseded", Status.INVALIDATED: "was wrong", Status.TOMBSTONED: "was forgotten"}
+_STATUS_PHRASES = {
+    Status.SUPERSEDED: "was superseded",
+    Status.INVALIDATED: "was wrong",
+    Status.TOMBSTONED: "was forgotten",
+}
 
 
-def _goes_on(ended: Atom, changed: Mapping[AtomId, Atom], store: Store) -> bool:
+def _is_restated(ended: Atom, changed: Mapping[AtomId, Atom], store: Store) -> bool:
     """Return whether a successor says the same again, so that nothing that depends on the statement is affected."""
     return any(
         (
             claim_of(successor) is not None
             and claim_of(successor) == claim_of(ended)
-            and value_of(successor) == value_of(ended)
+            and comparable_value(successor) == comparable_value(ended)
         )
-        or say_the_same(form_of(successor.content), form_of(ended.content))
-        for successor in _heirs(ended, changed, store)
+        or are_equivalent(comparison_form(successor.content), comparison_form(ended.content))
+        for successor in _read_successors(ended, changed, store)
     )
 
 
-def _heirs(ended: Atom, changed: Mapping[AtomId, Atom], store: Store) -> list[Atom]:
+def _read_successors(ended: Atom, changed: Mapping[AtomId, Atom], store: Store) -> list[Atom]:
     """Return the successors of a statement, changed ones as they will be."""
     changed_successors = [changed[atom_id] for atom_id in ended.superseded_by if atom_id in changed]
     missing = {atom_id for atom_id in ended.superseded_by if atom_id not in changed}
-    return changed_successors + _read(missing, store, ended.scope)
+    return changed_successors + _read_atoms(missing, store, ended.scope)
 
 
-def _by_rule(
-    over: Mapping[AtomId, Atom],
+def _find_by_rule(
+    ended_atoms: Mapping[AtomId, Atom],
     changed: Mapping[AtomId, Atom],
     store: Store,
     scope: Scope,
@@ -140,26 +155,28 @@ def _by_rule(
 ) -> dict[AtomId, tuple[Atom, str]]:
     """Return the claims that depend on superseded ones by a rule of the settings, each with the reason."""
     dependent: dict[AtomId, tuple[Atom, str]] = {}
-    for ended in (atom for atom in over.values() if atom.status is Status.SUPERSEDED):
+    for ended in (atom for atom in ended_atoms.values() if atom.status is Status.SUPERSEDED):
         claim, attribute = claim_of(ended), normal_form(ended.attribute or "")
         matching_rules = [rule for rule in reversed(rules) if attribute and attribute in rule.when]
         names = {doubted: rule.name for rule in matching_rules for doubted in rule.doubts}
-        successors = _heirs(ended, changed, store) if names else []
-        if claim is None or not successors or value_of(successors[-1]) == value_of(ended):
+        successors = _read_successors(ended, changed, store) if names else []
+        if claim is None or not successors or comparable_value(successors[-1]) == comparable_value(ended):
             continue
-        newest = max(successors, key=lambda successor: (begins(successor), successor.id))
+        newest = max(successors, key=lambda successor: (effective_from(successor), successor.id))
         changed_claims = {claim_of(atom) for atom in changed.values() if atom.id != ended.id} - {None}
-        claims = tuple(name for attribute_name in sorted(names) for name in Claim(claim.subject, attribute_name).names)
-        query = Filter(scopes=(scope,), claims=claims, statuses=frozenset({Status.ACTIVE}), limit=LOOKED_AT)
+        claims = tuple(
+            name for attribute_name in sorted(names) for name in Claim(claim.subject, attribute_name).stored_names
+        )
+        query = AtomFilter(scopes=(scope,), claims=claims, statuses=frozenset({Status.ACTIVE}), limit=MAX_CANDIDATES)
         for other in store.read(query):
             name = names.get(normal_form(other.attribute or ""))
-            is_older = other.id not in (ended.id, newest.id) and begins(other) < begins(newest)
+            is_older = other.id not in (ended.id, newest.id) and effective_from(other) < effective_from(newest)
             is_same = normal_form(other.subject) == normal_form(ended.subject)
             if name and is_older and is_same and claim_of(other) not in changed_claims:
                 dependent[other.id] = other, f"{name}: may no longer hold"
     return dependent
 
 
-def _read(ids: Iterable[AtomId], store: Store, scope: Scope) -> list[Atom]:
+def _read_atoms(ids: Iterable[AtomId], store: Store, scope: Scope) -> list[Atom]:
     sorted_ids = tuple(sorted(set(ids)))
-    return store.read(Filter(scopes=(scope,), ids=sorted_ids)) if sorted_ids else []
+    return store.read(AtomFilter(scopes=(scope,), ids=sorted_ids)) if sorted_ids else []

@@ -13,24 +13,24 @@ from typing import Protocol
 
 from lamina.atom.atom import Atom, Evidence
 from lamina.atom.scope import Scope
-from lamina.capture.change.echo import is_hearsay
-from lamina.capture.change.known import STANDS, Known
-from lamina.capture.change.sentence import is_vouched_for, statable_sentences
-from lamina.capture.found import Said
+from lamina.capture.change.repetitions import is_hearsay
+from lamina.capture.change.statable_sentences import find_statable_sentences, is_vouched_for
+from lamina.capture.change.working_set import CURRENT_STATUSES, WorkingSet
+from lamina.capture.extraction import CapturedTurn
 from lamina.store.base import Store
-from lamina.text.analyse import content_words
-from lamina.text.normal import one_line
+from lamina.text.analyser import content_tokens
+from lamina.text.normal_form import one_line
 
-MOST_NEW, MOST_EARLIER = 20, 40
+MAX_NEW_SENTENCES, MAX_EARLIER_SENTENCES = 20, 40
 """How many new and how many earlier sentences are shown."""
-_LOOKED_AT = 25
+_MAX_CANDIDATES = 25
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SentenceLine:
     """A sentence as it is shown, and where it is."""
 
-    place: Evidence
+    evidence: Evidence
     text: str
     speaker: str | None
     at: datetime
@@ -43,10 +43,10 @@ class Nomination:
     If it is not sure, it only relates the two: both stay active.
     """
 
-    new: Evidence
-    old: Evidence
-    was: str
-    now: str
+    new_evidence: Evidence
+    old_evidence: Evidence
+    old_value: str
+    new_value: str
     is_sure: bool = False
 
 
@@ -62,20 +62,25 @@ class Nominations:
 class Nominator(Protocol):
     """Decides which new sentences replace which earlier ones, usually by a language model."""
 
-    def nominate(self, earlier: Sequence[Line], new: Sequence[Line]) -> Nominations:
+    def nominate(self, earlier: Sequence[SentenceLine], new: Sequence[SentenceLine]) -> Nominations:
         """Return the changes among the sentences; ModelError if the model gives no answer."""
 
 
-def nominations(
-    nominator: Nominator, turns: Sequence[Said], segments: Mapping[str, Atom], scope: Scope, store: Store, now: datetime
+def nominate_changes(
+    nominator: Nominator,
+    turns: Sequence[CapturedTurn],
+    segments: Mapping[str, Atom],
+    scope: Scope,
+    store: Store,
+    now: datetime,
 ) -> Nominations:
     """Return the changes that the nominator finds among the turns; it is not called if there is nothing to compare."""
-    working_set = Known(store, scope, now)
-    working_set.take(segments.values())
-    trusted_turns = [turn for turn in turns if _is_heard(turn, segments)]
-    new_sentences = [line for turn in trusted_turns for line in _lines(turn)][:MOST_NEW]
-    earlier = list(_before(new_sentences, working_set))[:MOST_EARLIER]
-    new_passages = {(sentence.place.segment, sentence.place.passage) for sentence in new_sentences}
+    working_set = WorkingSet(store, scope, now)
+    working_set.add(segments.values())
+    trusted_turns = [turn for turn in turns if _is_vouched_for(turn, segments)]
+    new_sentences = [line for turn in trusted_turns for line in _sentences_of_turn(turn)][:MAX_NEW_SENTENCES]
+    earlier = list(_find_earlier_sentences(new_sentences, working_set))[:MAX_EARLIER_SENTENCES]
+    new_passages = {(sentence.evidence.segment, sentence.evidence.passage) for sentence in new_sentences}
     return (
         nominator.nominate(earlier, new_sentences)
         if new_sentences and (earlier or len(new_passages) > 1)
@@ -83,28 +88,30 @@ def nominations(
     )
 
 
-def _is_heard(turn: Said, segments: Mapping[str, Atom]) -> bool:
+def _is_vouched_for(turn: CapturedTurn, segments: Mapping[str, Atom]) -> bool:
     """Return whether a turn is a trusted statement of a user."""
     segment = segments.get(turn.segment)
     return segment is not None and not is_hearsay(segment, turn.speaker, turn.text)
 
 
-def _lines(turn: Said) -> Iterator[Line]:
+def _sentences_of_turn(turn: CapturedTurn) -> Iterator[SentenceLine]:
     """Yield the sentences of a turn that may state something."""
-    for sentence in statable_sentences(turn.text):
-        yield Line(Evidence(turn.segment, turn.n, sentence.start, sentence.end), sentence.text, turn.speaker, turn.at)
+    for sentence in find_statable_sentences(turn.text):
+        yield SentenceLine(
+            Evidence(turn.segment, turn.n, sentence.start, sentence.end), sentence.text, turn.speaker, turn.at
+        )
 
 
-def _before(new: Sequence[Line], known: Known) -> Iterator[Line]:
+def _find_earlier_sentences(new_sentences: Sequence[SentenceLine], working_set: WorkingSet) -> Iterator[SentenceLine]:
     """Yield the current sentences that share most words with new ones, in the order they were said."""
-    words = [word for sentence in new for word in content_words(sentence.text)]
-    new_passages = {(sentence.place.segment, sentence.place.passage) for sentence in new}
-    for atom, passage in known.search(words, STANDS, _LOOKED_AT, is_vouched_for) if words else ():
+    words = [word for sentence in new_sentences for word in content_tokens(sentence.text)]
+    new_passages = {(sentence.evidence.segment, sentence.evidence.passage) for sentence in new_sentences}
+    for atom, passage in working_set.search(words, CURRENT_STATUSES, _MAX_CANDIDATES, is_vouched_for) if words else ():
         if (atom.id, passage.n) in new_passages:
             continue
         if atom.is_segment:
-            turn = Said(atom.id, passage.n, passage.text, passage.speaker, passage.at or atom.observed_at)
-            yield from (line for line in _lines(turn) if known.holds(line.place))
+            turn = CapturedTurn(atom.id, passage.n, passage.text, passage.speaker, passage.at or atom.observed_at)
+            yield from (line for line in _sentences_of_turn(turn) if working_set.is_sentence_current(line.evidence))
         elif not atom.evidence:
             whole_statement = Evidence(atom.id, 1, 0, len(atom.content))
-            yield Line(whole_statement, one_line(atom.content), atom.subject, atom.observed_at)
+            yield SentenceLine(whole_statement, one_line(atom.content), atom.subject, atom.observed_at)

@@ -14,34 +14,34 @@ import numpy as np
 
 from lamina.atom.atom import Atom, Evidence, kind_defaults
 from lamina.atom.claim import claim_of
+from lamina.atom.effective_status import effective_from
 from lamina.atom.identity import AtomId
-from lamina.atom.pair import LIKELY_CHANGE, hold_both
+from lamina.atom.pair import LIKELY_CHANGE_CONFIDENCE, are_both_valid
 from lamina.atom.passage import Passage, passages_of
 from lamina.atom.relation import Relation, RelationName
-from lamina.atom.standing import begins
 from lamina.atom.status import Status
-from lamina.atom.trust import statements_wait
-from lamina.capture.change.echo import is_hearsay, repeated
-from lamina.capture.change.known import STANDS, Known, passage_in
+from lamina.atom.trust import statements_need_review
 from lamina.capture.change.nomination import Nomination
-from lamina.capture.change.sentence import is_vouched_for, statable_sentences
-from lamina.capture.classify import DOUBTFUL, SURE
-from lamina.capture.state_extractor import subject_of
-from lamina.states.replacement_verdict import Certainty, judge_replacements, surest_state
+from lamina.capture.change.repetitions import add_repetitions, is_hearsay
+from lamina.capture.change.statable_sentences import find_statable_sentences, is_vouched_for
+from lamina.capture.change.working_set import CURRENT_STATUSES, WorkingSet, find_passage
+from lamina.capture.classification import DOUBTFUL, SURE
+from lamina.capture.state_extractor import speaker_subject
+from lamina.states.replacement_verdict import ReplacementCertainty, find_surest_state, judge_replacements
 from lamina.states.state_reader import StateReader
-from lamina.text.analyse import content_words
-from lamina.text.days import absolute, find_days
-from lamina.text.normal import normal_form, one_line
+from lamina.text.analyser import content_tokens
+from lamina.text.date_expressions import find_dates, resolve_year
+from lamina.text.normal_form import normal_form, one_line
 
-LOOKED_AT = 20
+MAX_CANDIDATES = 20
 """How many passages that share words with a new statement are searched."""
-MOST_COMPARED = 4
+MAX_COMPARED = 4
 """How many of their sentences the pair model compares with it."""
-RECENT_STATEMENTS, MOST_OF_SLOT, NEAR_SLOT = 200, 2, 0.5
+RECENT_STATEMENTS, MAX_SAME_SLOT, MIN_SLOT_SIMILARITY = 200, 2, 0.5
 """How many of the speaker's last statements are searched for the same slot, how many of those are compared as well,
 and how similar their slots must be."""
 MOMENT = timedelta(seconds=1)
-MADE_LATE = 0.85
+LATE_STATEMENT_CONFIDENCE = 0.85
 """The confidence of a statement that was made of a sentence only when a later one ended it."""
 
 
@@ -49,23 +49,34 @@ MADE_LATE = 0.85
 class _EarlierSentence:
     """A sentence that a new statement may replace: its evidence, text and time, and its statement if known."""
 
-    place: Evidence
+    evidence: Evidence
     text: str
-    at: datetime
+    said_at: datetime
     statement: Atom | None = None
 
-    def order(self) -> tuple[datetime, str, int, int]:
+    def sort_key(self) -> tuple[datetime, str, int, int]:
         """Return the key by which sentences are sorted in the order they were said."""
-        return self.at, self.place.segment, self.place.passage, self.place.start
+        return self.said_at, self.evidence.segment, self.evidence.passage, self.evidence.start
 
 
 class Supersession:
     """Ends the statements that new ones replace; each decision is visible to the next."""
 
     def __init__(
-        self, known: Known, ids: Iterator[AtomId], now: datetime, states: StateReader | None, words: Sequence[Atom] = ()
+        self,
+        working_set: WorkingSet,
+        ids: Iterator[AtomId],
+        now: datetime,
+        state_reader: StateReader | None,
+        segments: Sequence[Atom] = (),
     ) -> None:
-        self._working_set, self._ids, self._now, self._state_reader, self._segments = known, ids, now, states, words
+        self._working_set, self._ids, self._now, self._state_reader, self._segments = (
+            working_set,
+            ids,
+            now,
+            state_reader,
+            segments,
+        )
 
     def compare(self, new: Atom) -> None:
         """End the earlier statements that a new one surely replaces, and relate it to those that it likely replaces.
@@ -75,52 +86,57 @@ class Supersession:
         """
         if self._state_reader is None or not new.evidence or new.status is not Status.ACTIVE:
             return
-        sentence, earlier = one_line(new.content), self._earlier(new)
+        sentence, earlier = one_line(new.content), self._find_earlier(new)
         verdicts = judge_replacements(sentence, [candidate.text for candidate in earlier], self._state_reader)
         for candidate, certainty in zip(earlier, verdicts, strict=True):
             successor = self._working_set.get(new.id) or new
             if successor.status is not Status.ACTIVE:
                 break
-            if certainty is Certainty.NONE or not self._working_set.holds(candidate.place):
+            if certainty is ReplacementCertainty.NONE or not self._working_set.is_sentence_current(candidate.evidence):
                 continue
             old = (
                 self._working_set.get(candidate.statement.id)
                 if candidate.statement is not None
-                else self._existing(candidate.place, "")
+                else self._find_statement(candidate.evidence, "")
             )
-            if old is None and certainty is Certainty.SURE:
-                old = self._make_statement(candidate.place, "")
-            if old is None or old.status not in STANDS or old.id == successor.id or _rests_on(successor, old):
+            if old is None and certainty is ReplacementCertainty.SURE:
+                old = self._make_statement(candidate.evidence, "")
+            if (
+                old is None
+                or old.status not in CURRENT_STATUSES
+                or old.id == successor.id
+                or _depends_on(successor, old)
+            ):
                 continue
-            if certainty is Certainty.SURE:
-                valid_from = successor.valid_from or _held_since(sentence, successor.observed_at)
-                self._replace(old, successor.with_(valid_from=valid_from), sure=True)
-            elif self._working_set.guard(successor) >= self._working_set.guard(old):
-                self._doubt(old, successor, LIKELY_CHANGE)
+            if certainty is ReplacementCertainty.SURE:
+                valid_from = successor.valid_from or _parse_effective_date(sentence, successor.observed_at)
+                self._replace(old, successor.with_(valid_from=valid_from), is_sure=True)
+            elif self._working_set.required_trust(successor) >= self._working_set.required_trust(old):
+                self._relate(old, successor, LIKELY_CHANGE_CONFIDENCE)
 
-    def _earlier(self, new: Atom) -> list[_EarlierSentence]:
+    def _find_earlier(self, new: Atom) -> list[_EarlierSentence]:
         """Return the earlier sentences of the same speaker that a new statement may replace, oldest first."""
-        by_words = self._sharing_words(new)
+        by_words = self._find_by_words(new)
         by_slot = [
             earlier_sentence
-            for earlier_sentence in self._of_same_slot(new)
+            for earlier_sentence in self._find_by_slot(new)
             if not any(_overlap(earlier_sentence, other) for other in by_words)
         ]
-        return sorted([*by_words, *by_slot], key=_EarlierSentence.order)
+        return sorted([*by_words, *by_slot], key=_EarlierSentence.sort_key)
 
-    def _sharing_words(self, new: Atom) -> list[_EarlierSentence]:
+    def _find_by_words(self, new: Atom) -> list[_EarlierSentence]:
         """Return the sentences that share most words with a new statement."""
-        words = content_words(one_line(new.content))
-        passages = self._working_set.search(words, STANDS, LOOKED_AT, is_vouched_for)
+        words = content_tokens(one_line(new.content))
+        passages = self._working_set.search(words, CURRENT_STATUSES, MAX_CANDIDATES, is_vouched_for)
         captured_now = ((segment, passage) for segment in self._segments for passage in passages_of(segment))
         passages += [pair for pair in captured_now if is_vouched_for(*pair)]
         sentences = {
-            sentence.place: sentence
+            sentence.evidence: sentence
             for atom, passage in passages
             if (passage.at or atom.observed_at) < new.observed_at
             for sentence in _sentences_of(atom, passage, new.subject)
         }
-        sentence_words = {place: set(content_words(sentence.text)) for place, sentence in sentences.items()}
+        sentence_words = {place: set(content_tokens(sentence.text)) for place, sentence in sentences.items()}
         rarity = {
             word: 1.0 / (1 + sum(word in own_words for own_words in sentence_words.values())) for word in set(words)
         }
@@ -129,133 +145,140 @@ class Supersession:
             for place, own_words in sentence_words.items()
         }
         best = sorted((place for place in sentences if shared[place] > 0), key=lambda place: -shared[place])
-        return [sentences[place] for place in best[:MOST_COMPARED]]
+        return [sentences[place] for place in best[:MAX_COMPARED]]
 
-    def _of_same_slot(self, new: Atom) -> list[_EarlierSentence]:
+    def _find_by_slot(self, new: Atom) -> list[_EarlierSentence]:
         """Return the speaker's last statements that are nearest to a new one by their slots.
 
         They may share no word with it.
         """
-        state = surest_state(one_line(new.content), self._state_reader) if self._state_reader is not None else None
+        state = find_surest_state(one_line(new.content), self._state_reader) if self._state_reader is not None else None
         if self._state_reader is None or state is None:
             return []
         similar: list[tuple[float, Atom]] = []
-        for old in self._working_set.about(new.subject, RECENT_STATEMENTS):
+        for old in self._working_set.statements_about(new.subject, RECENT_STATEMENTS):
             if old.id == new.id or old.observed_at >= new.observed_at:
                 continue
-            old_state = surest_state(one_line(old.content), self._state_reader)
+            old_state = find_surest_state(one_line(old.content), self._state_reader)
             similarity = float(np.dot(old_state.slot, state.slot)) if old_state is not None else 0.0
-            if similarity >= NEAR_SLOT:
+            if similarity >= MIN_SLOT_SIMILARITY:
                 similar.append((similarity, old))
         similar.sort(key=lambda pair: (-pair[0], pair[1].id))
         return [
             _EarlierSentence(old.evidence[-1], one_line(old.content), old.observed_at, old)
-            for _, old in similar[:MOST_OF_SLOT]
+            for _, old in similar[:MAX_SAME_SLOT]
         ]
 
-    def take(self, nominated: Sequence[Nomination], segments: Iterable[Atom]) -> None:
+    def apply_nominations(self, nominations: Sequence[Nomination], segments: Iterable[Atom]) -> None:
         """Apply the changes that a language model nominated: as sure if the pair model agrees, else as likely."""
         segments_by_id = {segment.id: segment for segment in segments}
-        for nomination in nominated:
-            source = segments_by_id.get(AtomId(nomination.new.segment))
-            if source is None or not self._working_set.holds(nomination.old):
+        for nomination in nominations:
+            source = segments_by_id.get(AtomId(nomination.new_evidence.segment))
+            if source is None or not self._working_set.is_sentence_current(nomination.old_evidence):
                 continue
             new, old = (
-                self._existing(evidence, value) or self._make_statement(evidence, value)
-                for evidence, value in ((nomination.new, nomination.now), (nomination.old, nomination.was))
+                self._find_statement(evidence, value) or self._make_statement(evidence, value)
+                for evidence, value in (
+                    (nomination.new_evidence, nomination.new_value),
+                    (nomination.old_evidence, nomination.old_value),
+                )
             )
-            if new is not None and old is not None and new.id != old.id and not _rests_on(new, old):
+            if new is not None and old is not None and new.id != old.id and not _depends_on(new, old):
                 same_speaker = normal_form(new.subject) == normal_form(old.subject)
                 is_sure = nomination.is_sure and same_speaker
-                self._replace(old, new, sure=is_sure, otherwise=LIKELY_CHANGE)
+                self._replace(old, new, is_sure=is_sure, unsure_confidence=LIKELY_CHANGE_CONFIDENCE)
 
-    def _existing(self, place: Evidence, value: str) -> Atom | None:
+    def _find_statement(self, evidence: Evidence, value: str) -> Atom | None:
         """Return the statement of a sentence, the one with this value if there are several; None if it has none."""
-        source = self._working_set.get(AtomId(place.segment))
+        source = self._working_set.get(AtomId(evidence.segment))
         if source is None or not source.is_segment:
-            return source if source is not None and source.status in STANDS else None
-        current = [statement for statement in self._working_set.on(place) if statement.status in STANDS]
-        value_words = set(content_words(value))
-        with_value = [statement for statement in current if value_words <= set(content_words(statement.content))]
+            return source if source is not None and source.status in CURRENT_STATUSES else None
+        current = [
+            statement for statement in self._working_set.statements_on(evidence) if statement.status in CURRENT_STATUSES
+        ]
+        value_words = set(content_tokens(value))
+        with_value = [statement for statement in current if value_words <= set(content_tokens(statement.content))]
         return next(iter(with_value or current), None)
 
-    def _make_statement(self, place: Evidence, value: str) -> Atom | None:
+    def _make_statement(self, evidence: Evidence, value: str) -> Atom | None:
         """Return a new statement made of a sentence; None if the sentence is not trusted."""
-        segment = self._working_set.get(AtomId(place.segment))
-        passage = passage_in(segment, place.passage) if segment is not None and segment.is_segment else None
+        segment = self._working_set.get(AtomId(evidence.segment))
+        passage = find_passage(segment, evidence.passage) if segment is not None and segment.is_segment else None
         if segment is None or passage is None:
             return None
-        if is_hearsay(segment, passage.speaker, passage.text) or statements_wait(segment.origin):
+        if is_hearsay(segment, passage.speaker, passage.text) or statements_need_review(segment.origin):
             return None
         statement = Atom(
             id=next(self._ids),
             scope=segment.scope,
             kind="fact",
             value=one_line(value) or None,
-            content=one_line(passage.text[place.start : place.end]),
+            content=one_line(passage.text[evidence.start : evidence.end]),
             observed_at=passage.at or segment.observed_at,
-            subject=subject_of(passage.speaker),
-            evidence=(place,),
+            subject=speaker_subject(passage.speaker),
+            evidence=(evidence,),
             origin=segment.origin,
             principal=segment.principal,
             session_id=segment.session_id,
             source_id=segment.source_id,
             agents=segment.agents,
-            confidence=MADE_LATE,
-            **kind_defaults("fact", MADE_LATE, segment.origin),
+            confidence=LATE_STATEMENT_CONFIDENCE,
+            **kind_defaults("fact", LATE_STATEMENT_CONFIDENCE, segment.origin),
         )
-        self._working_set.put(statement)
+        self._working_set.record_change(statement)
         return statement
 
-    def _replace(self, old: Atom, new: Atom, *, sure: bool, otherwise: float = DOUBTFUL) -> Atom:
+    def _replace(self, old: Atom, new: Atom, *, is_sure: bool, unsure_confidence: float = DOUBTFUL) -> Atom:
         """End one statement in favour of another, or relate them if the change is not sure or not allowed.
 
         A relation of a change that is not sure has the confidence `unsure_confidence`.
         """
         if (
-            not sure
-            or self._working_set.guard(new) < self._working_set.guard(old)
+            not is_sure
+            or self._working_set.required_trust(new) < self._working_set.required_trust(old)
             or old.is_episode
-            or _holds_several(old)
+            or _is_multi_valued(old)
         ):
-            return self._doubt(old, new, otherwise)
-        start = begins(new)
+            return self._relate(old, new, unsure_confidence)
+        start = effective_from(new)
         if new.observed_at > old.observed_at:  # the old value still held when it was last said
             start = max(start, min(old.observed_at + MOMENT, new.observed_at))
-        if start == begins(old):
-            return self._doubt(old, new)
-        if start < begins(old):
-            return self._come_late(old, new)
+        if start == effective_from(old):
+            return self._relate(old, new)
+        if start < effective_from(old):
+            return self._insert_as_history(old, new)
         is_archived = old.status is Status.ARCHIVED
         status = Status.SUPERSEDED if start <= self._now and not is_archived else old.status
         until = min(old.valid_until, start) if old.valid_until else start
-        self._end(old.with_(status=status, valid_until=until, superseded_by=_with(old.superseded_by, new.id)))
-        successor = new.with_(valid_from=start, supersedes=_with(new.supersedes, old.id))
-        self._working_set.put(successor)
+        self._end(old.with_(status=status, valid_until=until, superseded_by=_with_id(old.superseded_by, new.id)))
+        successor = new.with_(valid_from=start, supersedes=_with_id(new.supersedes, old.id))
+        self._working_set.record_change(successor)
         return successor
 
-    def _come_late(self, current: Atom, late: Atom) -> Atom:
+    def _insert_as_history(self, current: Atom, earlier: Atom) -> Atom:
         """Record as superseded a statement that is captured later but held earlier than the current value."""
-        self._working_set.put(current.with_(supersedes=_with(current.supersedes, late.id)))
-        until = min(late.valid_until, begins(current)) if late.valid_until else begins(current)
-        successors = _with(late.superseded_by, current.id)
-        history = late.with_(status=Status.SUPERSEDED, valid_until=until, superseded_by=successors)
-        self._working_set.put(history)
+        self._working_set.record_change(current.with_(supersedes=_with_id(current.supersedes, earlier.id)))
+        until = min(earlier.valid_until, effective_from(current)) if earlier.valid_until else effective_from(current)
+        successors = _with_id(earlier.superseded_by, current.id)
+        history = earlier.with_(status=Status.SUPERSEDED, valid_until=until, superseded_by=successors)
+        self._working_set.record_change(history)
         return history
 
     def _end(self, old: Atom) -> None:
         """Record an ended statement, with its repetitions as evidence."""
-        self._working_set.put(old if self._working_set.stands(old) else repeated(old, self._working_set))
+        self._working_set.record_change(
+            old if self._working_set.is_current(old) else add_repetitions(old, self._working_set)
+        )
 
-    def _doubt(self, old: Atom, new: Atom, confidence: float = DOUBTFUL) -> Atom:
+    def _relate(self, old: Atom, new: Atom, confidence: float = DOUBTFUL) -> Atom:
         """Relate two statements as a possible contradiction; a `confidence` below SURE leaves both active."""
-        if any(relation.target == old.id for relation in new.relations) or hold_both(old, new):
+        if any(relation.target == old.id for relation in new.relations) or are_both_valid(old, new):
             return new
-        is_less_trusted = self._working_set.guard(new) < self._working_set.guard(old)
+        is_less_trusted = self._working_set.required_trust(new) < self._working_set.required_trust(old)
         contradiction = Relation(RelationName.CONTRADICTS, old.id, SURE if is_less_trusted else confidence, self._now)
         status = Status.CHALLENGED if is_less_trusted else new.status
         related = new.with_(relations=(*new.relations, contradiction), status=status)
-        self._working_set.put(related)
+        self._working_set.record_change(related)
         return related
 
 
@@ -266,9 +289,9 @@ def _sentences_of(atom: Atom, passage: Passage, subject: str) -> list[_EarlierSe
         is_same_subject = normal_form(atom.subject) == normal_form(subject)
         whole_statement = Evidence(atom.id, 1, 0, len(atom.content))
         return [] if atom.evidence or not is_same_subject else [_EarlierSentence(whole_statement, atom.content, at)]
-    if normal_form(subject_of(passage.speaker)) != normal_form(subject):
+    if normal_form(speaker_subject(passage.speaker)) != normal_form(subject):
         return []
-    sentences = statable_sentences(passage.text)
+    sentences = find_statable_sentences(passage.text)
     return [
         _EarlierSentence(Evidence(atom.id, passage.n, sentence.start, sentence.end), sentence.text, at)
         for sentence in sentences
@@ -276,27 +299,27 @@ def _sentences_of(atom: Atom, passage: Passage, subject: str) -> list[_EarlierSe
 
 
 def _overlap(one: _EarlierSentence, other: _EarlierSentence) -> bool:
-    a, b = one.place, other.place
+    a, b = one.evidence, other.evidence
     return (a.segment, a.passage) == (b.segment, b.passage) and a.start < b.end and b.start < a.end
 
 
-def _held_since(sentence: str, said_at: datetime) -> datetime | None:
+def _parse_effective_date(sentence: str, said_at: datetime) -> datetime | None:
     """Return when the value of a sentence began to hold, if it names one past day or period: "ten days ago"."""
-    mentions = find_days(sentence, said_at.date())
-    days = absolute(mentions[0].days, said_at.date()) if len(mentions) == 1 else None
+    mentions = find_dates(sentence, said_at.date())
+    days = resolve_year(mentions[0].days, said_at.date()) if len(mentions) == 1 else None
     if days is None or days[0] >= said_at.date():
         return None
     return datetime.combine(days[0], time(), said_at.tzinfo)
 
 
-def _rests_on(new: Atom, old: Atom) -> bool:
+def _depends_on(new: Atom, old: Atom) -> bool:
     return any(relation.name is RelationName.DEPENDS_ON and relation.target == old.id for relation in new.relations)
 
 
-def _holds_several(atom: Atom) -> bool:
+def _is_multi_valued(atom: Atom) -> bool:
     claim = claim_of(atom)
-    return claim is not None and not claim.single_valued
+    return claim is not None and not claim.is_single_valued
 
 
-def _with(ids: tuple[AtomId, ...], added: AtomId) -> tuple[AtomId, ...]:
+def _with_id(ids: tuple[AtomId, ...], added: AtomId) -> tuple[AtomId, ...]:
     return ids if added in ids else (*ids, added)

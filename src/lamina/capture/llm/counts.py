@@ -8,21 +8,21 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 
-class Reason(StrEnum):
+class DropReason(StrEnum):
     """Why a statement of the model was dropped. The first group is not supported by the words, the second redundant."""
 
     QUOTE = "quote not found"
     CONTENT = "content differs from the quote"
     OWNER = "about somebody else"
     NAME = "name or number not said"
-    TURNED = "negation or condition lost"
+    MEANING_REVERSED = "negation or condition lost"
     QUESTION = "a question"
 
     KNOWN = "already stated"
     TOO_MANY = "too many"
 
 
-SKIPPED = frozenset({Reason.KNOWN, Reason.TOO_MANY})
+REDUNDANT_REASONS = frozenset({DropReason.KNOWN, DropReason.TOO_MANY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class ModelCounts:
 
     calls: int = 0
     kept: int = 0
-    dropped: Mapping[Reason, int] = field(default_factory=dict)
+    dropped: Mapping[DropReason, int] = field(default_factory=dict)
     failures: tuple[str, ...] = ()
     pairs: int = 0
     likely: int = 0
@@ -40,12 +40,12 @@ class ModelCounts:
     @property
     def unsupported(self) -> int:
         """How many statements the words did not support."""
-        return sum(count for reason, count in self.dropped.items() if reason not in SKIPPED)
+        return sum(count for reason, count in self.dropped.items() if reason not in REDUNDANT_REASONS)
 
     @property
     def skipped(self) -> int:
         """How many statements were redundant."""
-        return sum(count for reason, count in self.dropped.items() if reason in SKIPPED)
+        return sum(count for reason, count in self.dropped.items() if reason in REDUNDANT_REASONS)
 
     def __add__(self, other: ModelCounts) -> ModelCounts:
         return ModelCounts(
@@ -61,15 +61,17 @@ class ModelCounts:
     def __str__(self) -> str:
         """Describe the counts in one line for people."""
         parts = [_count(self.calls, "call"), f"{_count(self.kept, 'statement')} kept"]
-        parts += [f"{self.skipped} skipped ({self._why(skipped=True)})"] if self.skipped else []
-        parts += [f"{self.unsupported} unsupported ({self._why(skipped=False)})"] if self.unsupported else []
+        parts += [f"{self.skipped} skipped ({self._describe_reasons(skipped=True)})"] if self.skipped else []
+        parts += (
+            [f"{self.unsupported} unsupported ({self._describe_reasons(skipped=False)})"] if self.unsupported else []
+        )
         changes = f"{self.likely} likely and {self.sure} sure changes"
         parts += [f"{_count(self.pairs, 'pair')} compared: {changes}"] if self.pairs else []
         parts += [f"fallback: {reason}" for reason in self.failures]
         return ", ".join(parts)
 
-    def _why(self, *, skipped: bool) -> str:
-        chosen = (item for item in self.dropped.items() if (item[0] in SKIPPED) is skipped)
+    def _describe_reasons(self, *, skipped: bool) -> str:
+        chosen = (item for item in self.dropped.items() if (item[0] in REDUNDANT_REASONS) is skipped)
         return ", ".join(f"{count} {reason}" for reason, count in chosen)
 
 

@@ -7,36 +7,43 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lamina.atom.atom import Evidence
-from lamina.capture.found import Extractor, Finding, Said
-from lamina.capture.llm.counts import ModelCounts, Reason
-from lamina.capture.llm.merge import merge
-from lamina.capture.llm.prompts import ModelStatement, ModelStatements, Shown, extraction_prompt, runs
-from lamina.capture.llm.quotes import Quoted
-from lamina.capture.llm.support import Passage, content_words, day_told, days_named, stands_in, why_unsupported
+from lamina.capture.extraction import CapturedTurn, ExtractedStatement, Extractor
+from lamina.capture.llm.counts import DropReason, ModelCounts
+from lamina.capture.llm.prompts import ModelStatement, ModelStatements, PromptTurn, batch_turns, extraction_prompt
+from lamina.capture.llm.quote_support import (
+    QuotedPassage,
+    content_words,
+    find_named_days,
+    find_unsupported_reason,
+    occurs_in,
+    parse_stated_day,
+)
+from lamina.capture.llm.quotes import QuoteFinder
+from lamina.capture.llm.statement_merge import merge_statements
 from lamina.models.chat import Chat
 from lamina.models.errors import ModelError
-from lamina.models.fence import seen
-from lamina.text.normal import normal_form
-from lamina.text.roles import is_assistant, is_role
+from lamina.models.prompt_fence import strip_invisible
+from lamina.text.normal_form import normal_form
+from lamina.text.speaker_roles import is_assistant, is_role
 
-MOST_TOKENS = 1600
+MAX_TOKENS = 1600
 """The most tokens of one answer; the bounded schema needs no more."""
 CONFIDENCE = 0.8
 """Below the confidence of base extractors, so that their statements come first."""
-_SPEAKER = frozenset({"i", "me", "myself", "we", "my", "user", "the user", "speaker", "the speaker"})
+_SPEAKER_WORDS = frozenset({"i", "me", "myself", "we", "my", "user", "the user", "speaker", "the speaker"})
 
 
 @dataclass(frozen=True, slots=True)
-class Extraction:
+class ExtractionResult:
     """The statements that an extractor found, and its name.
 
     `failure` says why the language model, or the extractor itself, contributed nothing; `counts` is None if no language
     model was called.
     """
 
-    findings: tuple[Finding, ...]
-    by: str
-    trouble: str | None = None
+    statements: tuple[ExtractedStatement, ...]
+    extractor_name: str
+    failure: str | None = None
     counts: ModelCounts | None = None
 
 
@@ -49,24 +56,26 @@ class LlmExtractor:
 
     instant = False
 
-    def __init__(self, chat: Chat, base: Extractor, *, most_tokens: int = MOST_TOKENS) -> None:
-        self._chat, self._base, self._most_tokens = chat, base, most_tokens
+    def __init__(self, chat: Chat, base: Extractor, *, max_tokens: int = MAX_TOKENS) -> None:
+        self._chat, self._base, self._most_tokens = chat, base, max_tokens
 
     @property
     def name(self) -> str:
         """The names of the base extractor and of the language model."""
         return f"{self._base.name} and {self._chat.model}"
 
-    def extract(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> list[Finding]:
+    def extract(self, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = ()) -> list[ExtractedStatement]:
         """Return every statement of the turns, in their order; `before` are the turns before them, as context."""
-        return list(self.extract_counted(turns, before).findings)
+        return list(self.extract_with_counts(turns, before).statements)
 
-    def extract_counted(self, turns: Sequence[Said], before: Sequence[Said] = ()) -> Extraction:
+    def extract_with_counts(
+        self, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = ()
+    ) -> ExtractionResult:
         """Return the same with counts of what the language model contributed."""
         base_statements = self._base.extract(turns, before)
-        model_statements, dropped, failures, calls = list[Finding](), list[Reason](), list[str](), 0
-        for batch in runs(turns):
-            if all(is_assistant(shown.said.speaker) for shown in batch):
+        model_statements, dropped, failures, calls = list[ExtractedStatement](), list[DropReason](), list[str](), 0
+        for batch in batch_turns(turns):
+            if all(is_assistant(shown.turn.speaker) for shown in batch):
                 continue
             try:
                 reply = self._chat.ask(extraction_prompt(batch, before), ModelStatements, most_tokens=self._most_tokens)
@@ -76,41 +85,45 @@ class LlmExtractor:
                 continue
             calls += reply.calls
             for statement in reply.value.statements:
-                checked = _checked(statement, batch, before)
-                if isinstance(checked, Finding):
+                checked = _check_statement(statement, batch, before)
+                if isinstance(checked, ExtractedStatement):
                     model_statements.append(checked)
                 else:
                     dropped.append(checked)
-        merged = merge(base_statements, model_statements)
+        merged = merge_statements(base_statements, model_statements)
         counts = ModelCounts(calls, merged.kept, Counter((*dropped, *merged.dropped)), tuple(dict.fromkeys(failures)))
-        findings = tuple(_in_order(merged.findings, turns))
+        findings = tuple(_sort_by_turn(merged.statements, turns))
         if failures and not merged.kept:
-            return Extraction(findings, self._base.name, failures[0], counts)
-        return Extraction(findings, self.name, None, counts)
+            return ExtractionResult(findings, self._base.name, failures[0], counts)
+        return ExtractionResult(findings, self.name, None, counts)
 
 
-def extraction(extractor: Extractor, turns: Sequence[Said], before: Sequence[Said] = ()) -> Extraction:
+def run_extractor(
+    extractor: Extractor, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = ()
+) -> ExtractionResult:
     """Return what any extractor finds, with counts if a language model was called."""
     if isinstance(extractor, LlmExtractor):
-        return extractor.extract_counted(turns, before)
-    return Extraction(tuple(extractor.extract(turns, before)), extractor.name)
+        return extractor.extract_with_counts(turns, before)
+    return ExtractionResult(tuple(extractor.extract(turns, before)), extractor.name)
 
 
-def _checked(statement: ModelStatement, run: Sequence[Shown], before: Sequence[Said]) -> Finding | Reason:
+def _check_statement(
+    statement: ModelStatement, batch: Sequence[PromptTurn], before: Sequence[CapturedTurn]
+) -> ExtractedStatement | DropReason:
     """Return the statement that the words support, or the reason why there is none."""
-    passage = _passage(statement, run, before)
+    passage = _find_passage(statement, batch, before)
     if passage is None:
-        return Reason.QUOTE
-    turn = passage.said
-    content, start = seen(statement.content), day_told(statement.date, turn)
-    subject, is_speaker = _subject(statement.subject, turn)
-    days = days_named(turn, start)
-    reason = why_unsupported(content, subject, passage, is_speaker=is_speaker, days=days)
+        return DropReason.QUOTE
+    turn = passage.turn
+    content, start = strip_invisible(statement.content), parse_stated_day(statement.date, turn)
+    subject, is_speaker = _resolve_subject(statement.subject, turn)
+    days = find_named_days(turn, start)
+    reason = find_unsupported_reason(content, subject, passage, is_speaker=is_speaker, days=days)
     if reason is not None:
         return reason
-    attribute, value = seen(statement.attribute).lower(), seen(statement.value)
-    has_claim = bool(normal_form(attribute)) and stands_in(value, passage.sentence)
-    return Finding(
+    attribute, value = strip_invisible(statement.attribute).lower(), strip_invisible(statement.value)
+    has_claim = bool(normal_form(attribute)) and occurs_in(value, passage.sentence)
+    return ExtractedStatement(
         content=content,
         kind="fact",
         evidence=Evidence(turn.segment, turn.n, *passage.sentences),
@@ -119,43 +132,45 @@ def _checked(statement: ModelStatement, run: Sequence[Shown], before: Sequence[S
         value=value if has_claim else None,
         confidence=CONFIDENCE,
         valid_from=start,
-        is_sure=False,
+        may_end_others=False,
     )
 
 
-def _passage(statement: ModelStatement, run: Sequence[Shown], before: Sequence[Said]) -> Passage | None:
+def _find_passage(
+    statement: ModelStatement, batch: Sequence[PromptTurn], before: Sequence[CapturedTurn]
+) -> QuotedPassage | None:
     """Return the passage that contains the quote; of several, the one that shares most words with the content."""
-    all_turns = [*(shown.said for shown in run), *before]
+    all_turns = [*(shown.turn for shown in batch), *before]
     context = [*(turn.text for turn in all_turns), *(turn.speaker or "" for turn in all_turns)]
-    passages: list[Passage] = []
-    for turn in dict.fromkeys(shown.said for shown in run if not is_assistant(shown.said.speaker)):
-        finder = Quoted(turn.text)
-        quote, sentences = finder.locate(statement.quote), finder.find(statement.quote)
+    passages: list[QuotedPassage] = []
+    for turn in dict.fromkeys(shown.turn for shown in batch if not is_assistant(shown.turn.speaker)):
+        finder = QuoteFinder(turn.text)
+        quote, sentences = finder.find_quote(statement.quote), finder.find_sentences(statement.quote)
         if quote is not None and sentences is not None:
-            passages.append(Passage(turn, quote, sentences, context))
+            passages.append(QuotedPassage(turn, quote, sentences, context))
     statement_words = content_words(statement.content) | content_words(statement.subject)
-    return max(passages, key=lambda passage: _likeness(passage, statement_words), default=None)
+    return max(passages, key=lambda passage: _count_shared_words(passage, statement_words), default=None)
 
 
-def _likeness(passage: Passage, wanted: frozenset[str]) -> int:
-    return len(wanted & (content_words(passage.sentence) | content_words(passage.said.speaker or "")))
+def _count_shared_words(passage: QuotedPassage, words: frozenset[str]) -> int:
+    return len(words & (content_words(passage.sentence) | content_words(passage.turn.speaker or "")))
 
 
-def _subject(told: str, said: Said) -> tuple[str, bool]:
+def _resolve_subject(stated_subject: str, turn: CapturedTurn) -> tuple[str, bool]:
     """Return the subject as it is stored, and whether it is the speaker."""
-    subject, speaker = seen(told), seen(said.speaker or "")
+    subject, speaker = strip_invisible(stated_subject), strip_invisible(turn.speaker or "")
     is_named = bool(speaker) and not is_role(speaker)
     form = normal_form(subject)
-    if not form or form in _SPEAKER or form == normal_form(speaker):
+    if not form or form in _SPEAKER_WORDS or form == normal_form(speaker):
         return (speaker if is_named else "user"), True
     first_name = normal_form(speaker).split()[:1] if is_named else []
     return (speaker, True) if [form] == first_name else (subject, False)
 
 
-def _in_order(findings: Sequence[Finding], turns: Sequence[Said]) -> list[Finding]:
+def _sort_by_turn(statements: Sequence[ExtractedStatement], turns: Sequence[CapturedTurn]) -> list[ExtractedStatement]:
     position_of = {(turn.segment, turn.n): n for n, turn in enumerate(turns)}
     return sorted(
-        findings,
+        statements,
         key=lambda statement: (
             position_of[statement.evidence.segment, statement.evidence.passage],
             statement.evidence.start,

@@ -13,20 +13,20 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from lamina.capture.change.nomination import Line
-from lamina.capture.found import Said
-from lamina.models.chat import Message, system, user
-from lamina.models.fence import DATA_ONLY, fenced, harmless
-from lamina.text.roles import is_assistant
-from lamina.text.sentences import sentences
+from lamina.capture.change.nomination import SentenceLine
+from lamina.capture.extraction import CapturedTurn
+from lamina.models.chat import Message, system_message, user_message
+from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise
+from lamina.text.sentences import find_sentences
+from lamina.text.speaker_roles import is_assistant
 
-MOST_TURNS = 50
+MAX_TURNS = 50
 """How many turns or parts of turns are shown in one call."""
-MOST_STATEMENTS = 10
-MOST_PAIRS = 12
+MAX_STATEMENTS = 10
+MAX_PAIRS = 12
 """How many candidate pairs are asked about in one call, control pairs included."""
 
-Day = Annotated[str, Field(max_length=10)]
+DayText = Annotated[str, Field(max_length=10)]
 """YYYY-MM-DD, or empty if the words name no day."""
 
 
@@ -38,45 +38,45 @@ class ModelStatement(BaseModel):
     subject: str = Field(max_length=60)
     attribute: str = Field(max_length=40)
     value: str = Field(max_length=80)
-    date: Day
+    date: DayText
 
 
 class ModelStatements(BaseModel):
     """All statements of one call."""
 
-    statements: list[ModelStatement] = Field(max_length=MOST_STATEMENTS)
+    statements: list[ModelStatement] = Field(max_length=MAX_STATEMENTS)
 
 
 class PairAnswer(BaseModel):
     """Whether the second sentence of one pair changes what the first one says."""
 
-    pair: int = Field(ge=1, le=MOST_PAIRS)
+    pair: int = Field(ge=1, le=MAX_PAIRS)
     is_change: bool
 
 
 class PairAnswers(BaseModel):
     """The answers of one call; a pair without an answer is no change."""
 
-    answers: list[PairAnswer] = Field(max_length=MOST_PAIRS)
+    answers: list[PairAnswer] = Field(max_length=MAX_PAIRS)
 
 
-RUN_CHARS = 6000
+MAX_BATCH_CHARS = 6000
 """With the instructions and the answer this fits into a context window of 4,096 tokens, the default of many servers."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PromptTurn:
     """A turn, or a part of a long one, as the model sees it."""
 
-    said: Said
+    turn: CapturedTurn
     text: str
 
 
-def runs(turns: Sequence[Said], most: int = RUN_CHARS) -> Iterator[list[Shown]]:
+def batch_turns(turns: Sequence[CapturedTurn], max_chars: int = MAX_BATCH_CHARS) -> Iterator[list[PromptTurn]]:
     """Yield the turns in order, so many characters at a time; a longer turn is split between sentences."""
-    batch: list[Shown] = []
-    for part in (Shown(turn, text) for turn in turns for text in _pieces(turn.text, most)):
-        if batch and (len(batch) == MOST_TURNS or sum(len(entry.text) for entry in batch) + len(part.text) > most):
+    batch: list[PromptTurn] = []
+    for part in (PromptTurn(turn, text) for turn in turns for text in _split_text(turn.text, max_chars)):
+        if batch and (len(batch) == MAX_TURNS or sum(len(entry.text) for entry in batch) + len(part.text) > max_chars):
             yield batch
             batch = []
         batch.append(part)
@@ -84,25 +84,25 @@ def runs(turns: Sequence[Said], most: int = RUN_CHARS) -> Iterator[list[Shown]]:
         yield batch
 
 
-def _pieces(text: str, most: int) -> Iterator[str]:
-    if len(text) <= most:
+def _split_text(text: str, max_chars: int) -> Iterator[str]:
+    if len(text) <= max_chars:
         yield from [text] if text.strip() else []
         return
     start = 0
-    for _, end in (*sentences(text), (len(text), len(text))):
-        while end - start > most:
-            yield text[start : start + most]
-            start += most
-        if end == len(text) or end - start > most // 2:
+    for _, end in (*find_sentences(text), (len(text), len(text))):
+        while end - start > max_chars:
+            yield text[start : start + max_chars]
+            start += max_chars
+        if end == len(text) or end - start > max_chars // 2:
             if text[start:end].strip():
                 yield text[start:end]
             start = end
 
 
 _CONTEXT_CHARS = 400
-_LINE_CHARS = 300
+_SENTENCE_CHARS = 300
 
-_EXTRACT = f"""\
+_EXTRACTION_INSTRUCTIONS = f"""\
 You extract statements from a conversation for a long-term memory. {DATA_ONLY}
 Each line of the data is one turn: its label, the speaker, the day and the words. Lines labelled "context" only help to
 understand the others; take no statement from them.
@@ -117,7 +117,7 @@ the words of the quote. Both empty where there is none.
 date: YYYY-MM-DD, the day since when it holds, worked out from the day of the turn; empty where the words name no time.
 Leave out greetings, questions, jokes, guesses and what is only imagined."""
 
-_COMPARE = f"""\
+_COMPARISON_INSTRUCTIONS = f"""\
 You compare pairs of sentences for a long-term memory. {DATA_ONLY}
 Each line of the data is one pair: its number, an earlier sentence and a later one, each with its speaker and day.
 
@@ -127,34 +127,37 @@ More of the same, another occasion, another person or thing, an opinion or a moo
 pair: the number of the pair. is_change: true or false. Answer once for each pair."""
 
 
-def extraction_prompt(shown: Sequence[Shown], before: Sequence[Said]) -> list[Message]:
+def extraction_prompt(prompt_turns: Sequence[PromptTurn], before: Sequence[CapturedTurn]) -> list[Message]:
     """Return the messages that ask for the statements of some turns."""
-    lines = [_turn("context", turn, harmless(turn.text, _CONTEXT_CHARS)) for turn in before]
-    for part in shown:
-        is_context = is_assistant(part.said.speaker)
-        words = harmless(part.text, _CONTEXT_CHARS if is_context else None)
-        lines.append(_turn("context" if is_context else "turn", part.said, words))
-    return [system(_EXTRACT), user(fenced(lines))]
+    lines = [_format_turn("context", turn, sanitise(turn.text, _CONTEXT_CHARS)) for turn in before]
+    for part in prompt_turns:
+        is_context = is_assistant(part.turn.speaker)
+        words = sanitise(part.text, _CONTEXT_CHARS if is_context else None)
+        lines.append(_format_turn("context" if is_context else "turn", part.turn, words))
+    return [system_message(_EXTRACTION_INSTRUCTIONS), user_message(fence_data(lines))]
 
 
-def comparison_prompt(pairs: Sequence[tuple[Line, Line]]) -> list[Message]:
+def comparison_prompt(pairs: Sequence[tuple[SentenceLine, SentenceLine]]) -> list[Message]:
     """Return the messages that ask, for each pair of sentences, whether the second one changes the first."""
-    lines = [f"pair {n} | earlier: {_sentence(old)} | later: {_sentence(new)}" for n, (old, new) in enumerate(pairs, 1)]
-    return [system(_COMPARE), user(fenced(lines))]
+    lines = [
+        f"pair {n} | earlier: {_format_sentence(old)} | later: {_format_sentence(new)}"
+        for n, (old, new) in enumerate(pairs, 1)
+    ]
+    return [system_message(_COMPARISON_INSTRUCTIONS), user_message(fence_data(lines))]
 
 
-def _turn(label: str, said: Said, words: str) -> str:
-    return f"{label} | {_who(said.speaker)} | {_day(said.at)} | {words}"
+def _format_turn(label: str, turn: CapturedTurn, words: str) -> str:
+    return f"{label} | {_format_speaker(turn.speaker)} | {_format_day(turn.at)} | {words}"
 
 
-def _sentence(line: Line) -> str:
-    words = harmless(line.text, _LINE_CHARS).replace("|", "/")
-    return f"{_who(line.speaker)}, {_day(line.at)}: {words}"
+def _format_sentence(line: SentenceLine) -> str:
+    words = sanitise(line.text, _SENTENCE_CHARS).replace("|", "/")
+    return f"{_format_speaker(line.speaker)}, {_format_day(line.at)}: {words}"
 
 
-def _who(speaker: str | None) -> str:
-    return harmless(speaker or "unknown speaker", 60).replace("|", "/")
+def _format_speaker(speaker: str | None) -> str:
+    return sanitise(speaker or "unknown speaker", 60).replace("|", "/")
 
 
-def _day(at: datetime) -> str:
+def _format_day(at: datetime) -> str:
     return f"{at:%A %Y-%m-%d}"

@@ -6,16 +6,16 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from lamina.text.sentences import sentences
+from lamina.text.sentences import find_sentences
 
-Span = tuple[int, int]
+QuoteSpan = tuple[int, int]
 
-UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0003ffff]")
+UNSPACED_SCRIPTS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\U0003ffff]")
 """Letters of scripts that put no spaces between words, or that join endings to them."""
-_LEAST = 4
+_MIN_QUOTE_LETTERS = 4
 """Quotes with fewer letters occur in any text."""
-_AROUND = " .,;:!?…'()-"
-_SAME = str.maketrans(
+_TRIMMED_CHARS = " .,;:!?…'()-"
+_EQUIVALENT_CHARS = str.maketrans(
     dict.fromkeys('"“”„«»‘’‚`´', "'")
     | dict.fromkeys("<‹[({", "(")
     | dict.fromkeys(">›])}", ")")
@@ -23,7 +23,7 @@ _SAME = str.maketrans(
 )
 
 
-class Quoted:
+class QuoteFinder:
     """A text prepared for finding quotes in it."""
 
     def __init__(self, text: str) -> None:
@@ -31,46 +31,48 @@ class Quoted:
         letters: list[str] = []
         self._places: list[int] = []
         for place, char in enumerate(text):
-            for letter in _folded(char):
+            for letter in _fold(char):
                 if letter != " " or (letters and letters[-1] != " "):
                     letters.append(letter)
                     self._places.append(place)
         self._letters = "".join(letters)
 
-    def find(self, quote: str) -> Span | None:
+    def find_sentences(self, quote: str) -> QuoteSpan | None:
         """Return the span of the whole sentences that contain the quote; None if the text lacks it."""
-        span = self.locate(quote)
-        return self._sentences(*span) if span else None
+        span = self.find_quote(quote)
+        return self._enclosing_sentences(*span) if span else None
 
-    def locate(self, quote: str) -> Span | None:
+    def find_quote(self, quote: str) -> QuoteSpan | None:
         """Return the span of the quote itself; None if the text lacks it."""
-        folded_quote = " ".join("".join(map(_folded, quote)).split()).strip(_AROUND)
-        if sum(char.isalnum() for char in folded_quote) < _LEAST:
+        folded_quote = " ".join("".join(map(_fold, quote)).split()).strip(_TRIMMED_CHARS)
+        if sum(char.isalnum() for char in folded_quote) < _MIN_QUOTE_LETTERS:
             return None
         at = self._letters.find(folded_quote)
-        while at >= 0 and not self._whole(at, at + len(folded_quote)):
+        while at >= 0 and not self._is_whole_words(at, at + len(folded_quote)):
             at = self._letters.find(folded_quote, at + 1)
         if at < 0:
             return None
         return self._places[at], self._places[at + len(folded_quote) - 1] + 1
 
-    def _whole(self, start: int, end: int) -> bool:
+    def _is_whole_words(self, start: int, end: int) -> bool:
         """Return whether no word is cut at either end; scripts without spaces have no such ends."""
-        return not (_joined(self._letters[start - 1 : start + 1]) or _joined(self._letters[end - 1 : end + 1]))
+        return not (
+            _is_within_word(self._letters[start - 1 : start + 1]) or _is_within_word(self._letters[end - 1 : end + 1])
+        )
 
-    def _sentences(self, start: int, end: int) -> Span:
-        enclosing = [span for span in sentences(self._text) if span[0] < end and start < span[1]]
+    def _enclosing_sentences(self, start: int, end: int) -> QuoteSpan:
+        enclosing = [span for span in find_sentences(self._text) if span[0] < end and start < span[1]]
         return (enclosing[0][0], enclosing[-1][1]) if enclosing else (start, end)
 
 
-def _joined(pair: str) -> bool:
-    return len(pair) == 2 and pair.isalnum() and not UNSPACED.search(pair)
+def _is_within_word(pair: str) -> bool:
+    return len(pair) == 2 and pair.isalnum() and not UNSPACED_SCRIPTS.search(pair)
 
 
 @lru_cache(maxsize=8192)
-def _folded(char: str) -> str:
+def _fold(char: str) -> str:
     if char.isspace():
         return " "
     if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Co", "Cn"):
         return ""
-    return unicodedata.normalize("NFKD", char.casefold()).casefold().translate(_SAME)
+    return unicodedata.normalize("NFKD", char.casefold()).casefold().translate(_EQUIVALENT_CHARS)

@@ -9,18 +9,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lamina.text.sentences import sentences
+from lamina.text.sentences import find_sentences
 
 PARAGRAPH_LIMIT = 4_000
 TURN_LIMIT = 12_000
 """A turn or a fenced block is one piece up to the size of a whole segment."""
 
 _JOINERS = "\u200c\u200d"
-_LONGEST_CLUSTER = 32
+_MAX_CLUSTER_CHARS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TextPiece:
     """One turn, paragraph or definition before it is stored in a segment.
 
     `context` is what is above it and not part of its words ("Setup > Install", "class Store"); `page` is the page,
@@ -34,8 +34,8 @@ class Piece:
     page: str = ""
 
 
-def cut_spans(
-    text: str, start: int, end: int, limit: int, stops: Sequence[int], better: Sequence[int] = ()
+def split_span(
+    text: str, start: int, end: int, limit: int, stops: Sequence[int], preferred_stops: Sequence[int] = ()
 ) -> Iterator[tuple[int, int]]:
     """Yield the span in parts of at most `limit` characters, each ending at the last stop that fits, else at a space.
 
@@ -44,19 +44,21 @@ def cut_spans(
     character.
     """
     while end - start > limit:
-        cut = _last(better, start + limit // 2, start + limit) or _last(stops, start, start + limit)
-        cut = cut or _space(text, start, start + limit)
-        yield from _trimmed(text, start, cut)
+        cut = _find_last_stop(preferred_stops, start + limit // 2, start + limit) or _find_last_stop(
+            stops, start, start + limit
+        )
+        cut = cut or _find_space(text, start, start + limit)
+        yield from _trim_line_ends(text, start, cut)
         start = cut
-    yield from _trimmed(text, start, end)
+    yield from _trim_line_ends(text, start, end)
 
 
-def _last(stops: Sequence[int], after: int, limit: int) -> int | None:
+def _find_last_stop(stops: Sequence[int], after: int, limit: int) -> int | None:
     at = bisect_right(stops, limit) - 1
     return stops[at] if at >= 0 and stops[at] > after else None
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _trim_line_ends(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     while start < end and text[start] == "\n":
         start += 1
     while start < end and text[end - 1] == "\n":
@@ -65,47 +67,47 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _space(text: str, start: int, end: int) -> int:
+def _find_space(text: str, start: int, end: int) -> int:
     cut = max(text.rfind(space, start + 1, end) for space in " \n\t\u3000") + 1
-    return cut if cut > start + 1 else _between_characters(text, start, end)
+    return cut if cut > start + 1 else _find_character_boundary(text, start, end)
 
 
-def _between_characters(text: str, start: int, end: int) -> int:
+def _find_character_boundary(text: str, start: int, end: int) -> int:
     """Return a position that separates no letter from its marks and no emoji from its modifiers."""
-    for cut in range(end, max(start, end - _LONGEST_CLUSTER), -1):
-        if not (_extends(text[cut]) or text[cut - 1] in _JOINERS):
+    for cut in range(end, max(start, end - _MAX_CLUSTER_CHARS), -1):
+        if not (_is_combining(text[cut]) or text[cut - 1] in _JOINERS):
             return cut
     return end
 
 
-def _extends(char: str) -> bool:
+def _is_combining(char: str) -> bool:
     return char in _JOINERS or unicodedata.category(char)[0] == "M" or "\U0001f3fb" <= char <= "\U0001f3ff"
 
 
 _BLANK = re.compile(r"\n(?:[ \t]*\n)+")
 
 
-def paragraphs(text: str) -> Iterator[Piece]:
+def split_paragraphs(text: str) -> Iterator[TextPiece]:
     """Yield the paragraphs of a text: split at blank lines, very long ones at sentence or line ends."""
     start = 0
     for blank in _BLANK.finditer(text):
-        yield from _cut(text, start, blank.start())
+        yield from _split_paragraph(text, start, blank.start())
         start = blank.end()
-    yield from _cut(text, start, len(text))
+    yield from _split_paragraph(text, start, len(text))
 
 
-def cut_turn(text: str, limit: int) -> Iterator[str]:
+def split_turn(text: str, limit: int) -> Iterator[str]:
     """Yield the words of a turn, whole unless they exceed the limit."""
     stops = sentence_starts(text, 0, len(text)) if len(text) > limit else []
-    yield from (text[a:b] for a, b in cut_spans(text, 0, len(text), limit, stops))
+    yield from (text[a:b] for a, b in split_span(text, 0, len(text), limit, stops))
 
 
 def sentence_starts(text: str, start: int, end: int) -> list[int]:
     """Return where the sentences of a span begin."""
-    return [start + first for first, _ in sentences(text[start:end])]
+    return [start + first for first, _ in find_sentences(text[start:end])]
 
 
-def _cut(text: str, start: int, end: int) -> Iterator[Piece]:
+def _split_paragraph(text: str, start: int, end: int) -> Iterator[TextPiece]:
     stops = sentence_starts(text, start, end) if end - start > PARAGRAPH_LIMIT else []
-    for first, last in cut_spans(text, start, end, PARAGRAPH_LIMIT, stops):
-        yield Piece(text[first:last])
+    for first, last in split_span(text, start, end, PARAGRAPH_LIMIT, stops):
+        yield TextPiece(text[first:last])

@@ -12,9 +12,9 @@ _BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 _BECH32_STEPS = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
 
 
-def base62_crc32(words: str) -> str:
+def base62_crc32(body: str) -> str:
     """Return the six characters that end a GitHub or npm token, computed from the thirty before them."""
-    number, digits = zlib.crc32(words.encode()), ""
+    number, digits = zlib.crc32(body.encode()), ""
     while number:
         number, digit = divmod(number, 62)
         digits = _BASE62[digit] + digits
@@ -62,20 +62,20 @@ def is_json_web_token(token: str) -> bool:
     """Return whether the first part decodes to a JSON object, as the header of a JSON web token does."""
     header = token.partition(".")[0]
     try:
-        return isinstance(json.loads(_decoded(header)), dict)
+        return isinstance(json.loads(_decode_base64(header)), dict)
     except (ValueError, RecursionError):
         return False
 
 
-def names_a_discord_user(token: str) -> bool:
+def has_discord_user_id(token: str) -> bool:
     """Return whether the first part decodes to the id of a Discord user."""
     try:
-        return _decoded(token.partition(".")[0]).isdigit()
+        return _decode_base64(token.partition(".")[0]).isdigit()
     except ValueError:
         return False
 
 
-def _decoded(part: str) -> bytes:
+def _decode_base64(part: str) -> bytes:
     try:
         return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
     except binascii.Error as error:

@@ -10,15 +10,15 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from lamina.capture.redact.checks import has_base62_crc32, is_bech32, is_json_web_token, names_a_discord_user
-from lamina.capture.redact.placeholder import is_stand_in, looks_random
-from lamina.capture.redact.span import Span, stands_alone
+from lamina.capture.redact.checks import has_base62_crc32, has_discord_user_id, is_bech32, is_json_web_token
+from lamina.capture.redact.placeholders import is_placeholder, looks_random
+from lamina.capture.redact.secret_span import SecretSpan, is_word_start
 
 Check = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class SecretFormat:
     """How one provider's secret is written.
 
     A match of `sufficient_check` is certain; one that fails `required_check` is none.
@@ -27,42 +27,42 @@ class Format:
     name: str
     literals: tuple[str, ...]
     pattern: re.Pattern[str]
-    within: bool = False
+    is_literal_inside: bool = False
     """The literal is inside the secret, not at its start."""
-    demand: Check | None = None
-    proof: Check | None = None
+    required_check: Check | None = None
+    sufficient_check: Check | None = None
 
-    shortest: int = 16
+    min_chars: int = 16
 
-    def find(self, text: str, literal: str) -> Iterator[Span]:
+    def find(self, text: str, literal: str) -> Iterator[SecretSpan]:
         """Yield the secrets of this format; `literal` is the one that the text contains."""
-        return self._search(text) if self.within else self._at(text, literal)
+        return self._search(text) if self.is_literal_inside else self._match_at_literal(text, literal)
 
-    def _search(self, text: str) -> Iterator[Span]:
+    def _search(self, text: str) -> Iterator[SecretSpan]:
         for match in self.pattern.finditer(text):
-            if self._holds(text, match):
+            if self._is_secret(text, match):
                 yield self._span(match)
 
-    def _at(self, text: str, literal: str) -> Iterator[Span]:
+    def _match_at_literal(self, text: str, literal: str) -> Iterator[SecretSpan]:
         position = text.find(literal)
         while position >= 0:
-            match = self.pattern.match(text, position) if stands_alone(text, position) else None
-            is_secret = match is not None and self._holds(text, match)
+            match = self.pattern.match(text, position) if is_word_start(text, position) else None
+            is_secret = match is not None and self._is_secret(text, match)
             if match and is_secret:
                 yield self._span(match)
             position = text.find(literal, match.end() if match and is_secret else position + len(literal))
 
-    def _span(self, found: re.Match[str]) -> Span:
-        return Span(*found.span(found.re.groups and 1), self.name)
+    def _span(self, match: re.Match[str]) -> SecretSpan:
+        return SecretSpan(*match.span(match.re.groups and 1), self.name)
 
-    def _holds(self, text: str, found: re.Match[str]) -> bool:
-        secret = found[found.re.groups and 1]
-        if self.proof and self.proof(secret):
+    def _is_secret(self, text: str, match: re.Match[str]) -> bool:
+        secret = match[match.re.groups and 1]
+        if self.sufficient_check and self.sufficient_check(secret):
             return True
-        return not is_stand_in(secret) and (self.demand is None or self.demand(secret))
+        return not is_placeholder(secret) and (self.required_check is None or self.required_check(secret))
 
 
-_CLASSES = {
+_CHARACTER_CLASSES = {
     "alnum": "A-Za-z0-9",
     "word": "A-Za-z0-9_-",
     "dotted": "A-Za-z0-9_.-",
@@ -73,37 +73,48 @@ _CLASSES = {
     "base32": "A-Z2-7",
     "base64": "A-Za-z0-9+/_-",
 }
-_LONG = 300
+_LONG_SECRET_CHARS = 300
 """A longer secret must not be part of a word, or a run of prefixes would be scanned again and again."""
-_CLEAR = r"(?:(?<![\w.+/-])|(?<=\\[nrt]))"
+_ISOLATED_START = r"(?:(?<![\w.+/-])|(?<=\\[nrt]))"
 
 
 def _prefixed(
     name: str,
     prefixes: str,
     body: str,
-    fewest: int,
-    most: int | None = None,
+    min_chars: int,
+    max_chars: int | None = None,
     *,
-    demand: Check | None = None,
-    proof: Check | None = None,
-) -> Format:
+    required_check: Check | None = None,
+    sufficient_check: Check | None = None,
+) -> SecretFormat:
     """Return the format of a secret that is a prefix and so many characters, and no more of them after it."""
     literals = tuple(prefixes.split())
-    chars = _CLASSES[body]
+    chars = _CHARACTER_CLASSES[body]
     start = "|".join(map(re.escape, literals))
-    clear = _CLEAR if (most or fewest) > _LONG else ""
+    clear = _ISOLATED_START if (max_chars or min_chars) > _LONG_SECRET_CHARS else ""
     padding = "={0,2}" if body == "base64" else ""
-    pattern = rf"{clear}(?:{start})[{chars}]{{{fewest},{most or fewest}}}+(?![{chars}]){padding}"
-    return Format(name, literals, re.compile(pattern, re.ASCII), demand=demand, proof=proof)
+    pattern = rf"{clear}(?:{start})[{chars}]{{{min_chars},{max_chars or min_chars}}}+(?![{chars}]){padding}"
+    return SecretFormat(
+        name, literals, re.compile(pattern, re.ASCII), required_check=required_check, sufficient_check=sufficient_check
+    )
 
 
-def _shaped(name: str, literals: str, pattern: str, *, demand: Check | None = None) -> Format:
-    return Format(name, tuple(literals.split()), re.compile(pattern, re.ASCII), demand=demand)
+def _shaped(name: str, literals: str, pattern: str, *, required_check: Check | None = None) -> SecretFormat:
+    return SecretFormat(name, tuple(literals.split()), re.compile(pattern, re.ASCII), required_check=required_check)
 
 
-def _within(name: str, literal: str, shortest: int, pattern: str, *, demand: Check | None = None) -> Format:
-    return Format(name, (literal,), re.compile(pattern, re.ASCII), within=True, demand=demand, shortest=shortest)
+def _within(
+    name: str, literal: str, min_chars: int, pattern: str, *, required_check: Check | None = None
+) -> SecretFormat:
+    return SecretFormat(
+        name,
+        (literal,),
+        re.compile(pattern, re.ASCII),
+        is_literal_inside=True,
+        required_check=required_check,
+        min_chars=min_chars,
+    )
 
 
 _EDGE = r"(?:(?<![\w.~-])|(?<=\\[nrt]))"
@@ -112,7 +123,7 @@ _EDGE_1 = r"(?:(?<![\w.~-].)|(?<=\\[nrt].))"
 """The same, checked after the first character: a search that begins with a character is much faster."""
 _UUID = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 
-CLOUDS = (
+CLOUD_FORMATS = (
     _prefixed("aws access key id", "AKIA ASIA ABIA ACCA", "base32", 16),
     _prefixed("aws bedrock key", "ABSK", "base64", 100, 280),
     _prefixed("google api key", "AIza", "word", 35),
@@ -126,7 +137,12 @@ CLOUDS = (
         "AccountKey= SharedAccessKey=",
         r"(?:Account|SharedAccess)Key=([A-Za-z0-9+/]{32,120}={0,2})",
     ),
-    _shaped("azure signature", "sig=", r"sig=([A-Za-z0-9%+/]{40,120}(?:={1,2})?)(?![A-Za-z0-9])", demand=looks_random),
+    _shaped(
+        "azure signature",
+        "sig=",
+        r"sig=([A-Za-z0-9%+/]{40,120}(?:={1,2})?)(?![A-Za-z0-9])",
+        required_check=looks_random,
+    ),
     _prefixed("alibaba access key id", "LTAI", "alnum", 12, 26),
     _prefixed("tencent secret id", "AKID", "alnum", 32, 48),
     _prefixed("yandex key", "AQVN", "word", 35, 38),
@@ -134,7 +150,7 @@ CLOUDS = (
     _prefixed("heroku key", "HRKU-", "word", 36, 70),
     _prefixed("cloudflare origin key", "v1.0-", "word", 171),
     _prefixed("fly.io token", "fm1r_ fm2_ fo1_", "base64", 40, 900),
-    _prefixed("render key", "rnd_", "alnum", 28, 40, demand=looks_random),
+    _prefixed("render key", "rnd_", "alnum", 28, 40, required_check=looks_random),
     _prefixed("netlify token", "nfp_ nfc_ nfo_ nfu_", "alnum", 36, 42),
     _prefixed("neon key", "napi_", "lower", 50, 80),
     _prefixed("supabase token", "sbp_", "hex", 40),
@@ -154,8 +170,8 @@ CLOUDS = (
     _prefixed("1password service token", "ops_eyJ", "base64", 100, 2000),
 )
 
-CODE_HOSTS = (
-    _prefixed("github token", "ghp_ gho_ ghu_ ghs_ ghr_", "alnum", 36, 255, proof=has_base62_crc32),
+CODE_HOST_FORMATS = (
+    _prefixed("github token", "ghp_ gho_ ghu_ ghs_ ghr_", "alnum", 36, 255, sufficient_check=has_base62_crc32),
     _shaped("github token", "github_pat_", r"github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}(?![A-Za-z0-9])"),
     _prefixed(
         "gitlab token",
@@ -166,31 +182,31 @@ CODE_HOSTS = (
     ),
     _prefixed("bitbucket app password", "ATBB", "alnum", 32),
     _prefixed("atlassian token", "ATATT3 ATCTT3 ATSTT3", "base64", 60, 260),
-    _prefixed("npm token", "npm_", "alnum", 36, proof=has_base62_crc32),
+    _prefixed("npm token", "npm_", "alnum", 36, sufficient_check=has_base62_crc32),
     _prefixed("pypi token", "pypi-AgEI pypi-AgEN", "word", 50, 500),
     _prefixed("rubygems key", "rubygems_", "hex", 48),
-    _prefixed("crates.io token", "cio", "alnum", 32, demand=looks_random),
+    _prefixed("crates.io token", "cio", "alnum", 32, required_check=looks_random),
     _prefixed("nuget key", "oy2", "lower", 43),
     _prefixed("clojars token", "CLOJARS_", "lower", 60),
     _prefixed("docker token", "dckr_pat_ dckr_oat_", "word", 27, 40),
     _prefixed("artifactory key", "AKCp", "alnum", 69),
     _prefixed("artifactory token", "cmVmd", "alnum", 59),
-    _prefixed("sourcegraph token", "sgp_ slk_", "alnum", 40, 80, demand=looks_random),
+    _prefixed("sourcegraph token", "sgp_ slk_", "alnum", 40, 80, required_check=looks_random),
     _shaped("sourcegraph token", "sgp_", r"sgp_(?:local_|[a-f0-9]{16}_)[a-f0-9]{40}(?![a-f0-9])"),
     _prefixed("buildkite token", "bkua_ bkct_ bkaj_", "hex", 40),
     _shaped("circleci token", "CCIPAT_ CCIPRJ_", r"CCI(?:PAT|PRJ)_[A-Za-z0-9]{22}_[a-f0-9]{40}(?![a-f0-9])"),
     _prefixed("postman key", "PMAK-", "word", 59),
-    _prefixed("infracost key", "ico-", "alnum", 32, demand=looks_random),
+    _prefixed("infracost key", "ico-", "alnum", 32, required_check=looks_random),
 )
 
-MODELS = (
+MODEL_PROVIDER_FORMATS = (
     _prefixed("anthropic key", "sk-ant-", "word", 20, 220),
     _prefixed("openai key", "sk-proj- sk-svcacct- sk-admin- sk-None-", "word", 20, 220),
     _prefixed("openrouter key", "sk-or-v1-", "hex", 64),
     _prefixed("langfuse key", "sk-lf-", "word", 36),
-    _prefixed("api key", "sk-", "word", 20, 220, demand=looks_random),
+    _prefixed("api key", "sk-", "word", 20, 220, required_check=looks_random),
     _prefixed("elevenlabs key", "sk_", "hex", 48),
-    _prefixed("hugging face token", "hf_ api_org_", "alnum", 30, 40, demand=looks_random),
+    _prefixed("hugging face token", "hf_ api_org_", "alnum", 30, 40, required_check=looks_random),
     _prefixed("langsmith key", "lsv2_pt_ lsv2_sk_", "word", 32, 60),
     _prefixed("groq key", "gsk_", "alnum", 40, 64),
     _prefixed("xai key", "xai-", "alnum", 60, 100),
@@ -202,7 +218,7 @@ MODELS = (
     _prefixed("tavily key", "tvly-", "word", 28, 60),
 )
 
-TALK = (
+MESSAGING_FORMATS = (
     _prefixed("slack token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxe- xoxc- xoxd- xoxe.xoxp- xapp-", "word", 20, 300),
     _shaped(
         "slack webhook", "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/_-]{30,120}"
@@ -212,7 +228,7 @@ TALK = (
         ".",
         58,
         rf"[MNO]{_EDGE_1}[\w-]{{22,27}}\.[\w-]{{6}}\.[\w-]{{27,38}}(?![\w-])",
-        demand=names_a_discord_user,
+        required_check=has_discord_user_id,
     ),
     _shaped("discord webhook", "discord.com/api/webhooks/", r"discord\.com/api/webhooks/\d{17,20}/[\w-]{60,80}"),
     _shaped("discord webhook", "discordapp.com/api/webhooks/", r"discordapp\.com/api/webhooks/\d{17,20}/[\w-]{60,80}"),
@@ -225,12 +241,12 @@ TALK = (
     _within("mailgun key", "-", 50, rf"[a-f0-9]{_EDGE_1}[a-f0-9]{{31}}-[a-f0-9]{{8}}-[a-f0-9]{{8}}(?![\w-])"),
     _within("mailchimp key", "-us", 36, rf"[a-f0-9]{_EDGE_1}[a-f0-9]{{31}}-us\d{{1,2}}(?!\w)"),
     _prefixed("brevo key", "xkeysib- xsmtpsib-", "word", 80, 90),
-    _shaped("resend key", "re_", r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,32}(?![A-Za-z0-9])", demand=looks_random),
-    _prefixed("facebook token", "EAA", "alnum", 80, 260, demand=looks_random),
+    _shaped("resend key", "re_", r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,32}(?![A-Za-z0-9])", required_check=looks_random),
+    _prefixed("facebook token", "EAA", "alnum", 80, 260, required_check=looks_random),
     _shaped("twitter token", "AAAAAAAAAAAAAAAAAAAA", r"A{20,22}[A-Za-z0-9%]{60,120}(?![A-Za-z0-9%])"),
 )
 
-TRADE = (
+COMMERCE_FORMATS = (
     _prefixed("stripe key", "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_", "alnum", 16, 250),
     _prefixed("webhook secret", "whsec_", "base64", 24, 80),
     _prefixed("shopify token", "shpat_ shpca_ shppa_ shpss_ shpua_", "anyhex", 32),
@@ -246,7 +262,7 @@ TRADE = (
     _shaped("hubspot token", "pat-na1- pat-eu1- pat-na2-", rf"pat-[a-z]{{2}}\d-{_UUID}"),
 )
 
-WORK = (
+PRODUCTIVITY_FORMATS = (
     _prefixed("linear key", "lin_api_ lin_oauth_", "alnum", 40, 64),
     _prefixed("notion token", "secret_", "alnum", 43),
     _prefixed("notion token", "ntn_", "alnum", 40, 50),
@@ -271,27 +287,35 @@ WORK = (
     _shaped("dynatrace token", "dt0c01. dt0s16. dt0s01.", r"dt0[a-z]\d\d\.[A-Z0-9]{8,24}\.[A-Z0-9]{64}(?![A-Z0-9])"),
 )
 
-SIGNED = (
+SIGNED_FORMATS = (
     _within(
         "json web token",
         "eyJ",
         20,
         rf"e{_EDGE_1}yJ[\w-]{{8,4000}}\.[\w-]{{8,16000}}\.[\w-]{{0,2000}}",
-        demand=is_json_web_token,
+        required_check=is_json_web_token,
     ),
     _prefixed("grafana token", "eyJrIjoi", "base64", 60, 120),
-    _prefixed("age secret key", "AGE-SECRET-KEY-1", "upper", 58, proof=is_bech32),
+    _prefixed("age secret key", "AGE-SECRET-KEY-1", "upper", 58, sufficient_check=is_bech32),
 )
 
-FORMATS: tuple[Format, ...] = CLOUDS + CODE_HOSTS + MODELS + TALK + TRADE + WORK + SIGNED
+FORMATS: tuple[SecretFormat, ...] = (
+    CLOUD_FORMATS
+    + CODE_HOST_FORMATS
+    + MODEL_PROVIDER_FORMATS
+    + MESSAGING_FORMATS
+    + COMMERCE_FORMATS
+    + PRODUCTIVITY_FORMATS
+    + SIGNED_FORMATS
+)
 
 
 _LITERALS = tuple(
-    (literal, secret_format.shortest, secret_format) for secret_format in FORMATS for literal in secret_format.literals
+    (literal, secret_format.min_chars, secret_format) for secret_format in FORMATS for literal in secret_format.literals
 )
 
 
-def find_formats(text: str) -> Iterator[Span]:
+def find_formatted_secrets(text: str) -> Iterator[SecretSpan]:
     """Yield every secret in the format of a provider. No format contains a space, so only long words are searched."""
     words = [word for word in text.split() if len(word) >= 16]
     longest = max(map(len, words), default=0)

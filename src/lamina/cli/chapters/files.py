@@ -6,21 +6,21 @@ import shutil
 from pathlib import Path
 
 from lamina.cli import init, read, upkeep, write
-from lamina.cli.output import Line, View
-from lamina.cli.scene import Chapter, Scene, atoms_in
-from lamina.cli.session import Session
+from lamina.cli.output import CommandResult, TextLine
+from lamina.cli.session import CommandSession
+from lamina.cli.tour_chapter import TourChapter, TourStep, atom_ids_in
 
-DROPPED = "The spare key is under the blue flower pot.\n"
-BROKEN = "---\nkind: fact\nsubject: [never closed\n---\n\nThe boiler is serviced every May.\n"
+DROPPED_NOTE = "The spare key is under the blue flower pot.\n"
+BROKEN_FILE = "---\nkind: fact\nsubject: [never closed\n---\n\nThe boiler is serviced every May.\n"
 
 
-class Files(Chapter):
+class FilesChapter(TourChapter):
     """Steps in which a person edits, adds, breaks and repairs files."""
 
-    def edit(self) -> Scene:
-        file = self.file("coffee")
+    def edit_file(self) -> TourStep:
+        file = self.file_of("coffee")
         file.write_text(file.read_text(encoding="utf-8").replace("light roast coffee", "green tea"), encoding="utf-8")
-        step = self.ask(
+        step = self.recall_step(
             "Edit the file in any editor: the edit is used immediately.",
             "what tea does Ann drink?",
             before=f"sed -i 's/light roast coffee/green tea/' {file.relative_to(self.vault)}",
@@ -29,55 +29,58 @@ class Files(Chapter):
         step.checks.append(("recall returns the edited words", "green tea" in hit["text"]))
         return step
 
-    def drop(self) -> Scene:
+    def drop_note(self) -> TourStep:
         file = self.vault / "atoms" / "spare key.md"
-        file.write_text(DROPPED, encoding="utf-8")
-        step = self.ask(
+        file.write_text(DROPPED_NOTE, encoding="utf-8")
+        step = self.recall_step(
             "Save a plain note in atoms/: it becomes an atom.",
             "where is the spare key?",
-            before=f"echo '{DROPPED.strip()}' > 'atoms/spare key.md'",
+            before=f"echo '{DROPPED_NOTE.strip()}' > 'atoms/spare key.md'",
         )
         self.ids["key"] = step.view.data["hits"][0]["id"] if step.view.data["hits"] else ""
         step.checks += [
-            ("the note is found", [hit["text"] for hit in step.view.data["hits"][:1]] == [DROPPED.strip()]),
-            ("an id was written into the file, its words are unchanged", _holds(file, self.ids["key"], DROPPED)),
+            ("the note is found", [hit["text"] for hit in step.view.data["hits"][:1]] == [DROPPED_NOTE.strip()]),
+            (
+                "an id was written into the file, its words are unchanged",
+                _file_contains(file, self.ids["key"], DROPPED_NOTE),
+            ),
         ]
         return step
 
-    def pin(self) -> Scene:
-        def both(session: Session) -> View:
+    def pin_atom(self) -> TourStep:
+        def both(session: CommandSession) -> CommandResult:
             done, core = write.pin(session, self.ids["key"]), read.top(session)
-            return View(core.data, (*done.blocks, Line(), *core.blocks))
+            return CommandResult(core.data, (*done.blocks, TextLine(), *core.blocks))
 
-        step = self.play(
+        step = self.run_step(
             "Pin what is important: an agent always gets it.", f"lamina pin {self.ids['key'][-8:]}\n$ lamina top", both
         )
         step.checks += [
-            ("the file shows it", "pinned: true" in self.file("key").read_text(encoding="utf-8")),
+            ("the file shows it", "pinned: true" in self.file_of("key").read_text(encoding="utf-8")),
             ("it is the first core memory", step.view.data["atoms"][0]["id"] == self.ids["key"]),
         ]
         return step
 
-    def forget(self) -> Scene:
-        step = self.play(
+    def forget_atom(self) -> TourStep:
+        step = self.run_step(
             "Forget an atom: it is hidden, not removed.",
             f'lamina forget {self.ids["key"][-8:]} --reason "changed the lock"',
             lambda session: write.forget(session, self.ids["key"], reason="changed the lock"),
         )
-        again = self.ask("", "where is the spare key?")
-        step.checks.append(("recall no longer finds it", self.ids["key"] not in atoms_in(again)))
+        again = self.recall_step("", "where is the spare key?")
+        step.checks.append(("recall no longer finds it", self.ids["key"] not in atom_ids_in(again)))
         return step
 
-    def undo(self) -> Scene:
-        step = self.play("Undo it.", "lamina undo", lambda session: write.undo(session))
-        again = self.ask("", "where is the spare key?")
-        step.checks.append(("recall finds it again", self.ids["key"] in atoms_in(again)))
+    def undo_forget(self) -> TourStep:
+        step = self.run_step("Undo it.", "lamina undo", lambda session: write.undo(session))
+        again = self.recall_step("", "where is the spare key?")
+        step.checks.append(("recall finds it again", self.ids["key"] in atom_ids_in(again)))
         return step
 
-    def broken(self) -> Scene:
+    def break_file(self) -> TourStep:
         file = self.vault / "atoms" / "boiler.md"
-        file.write_text(BROKEN, encoding="utf-8")
-        step = self.play(
+        file.write_text(BROKEN_FILE, encoding="utf-8")
+        step = self.run_step(
             "A file that cannot be parsed is reported and left unchanged; everything else works.",
             "lamina doctor",
             lambda session: upkeep.doctor(session),
@@ -87,19 +90,19 @@ class Files(Chapter):
                 "doctor names the file",
                 [problem["path"] for problem in step.view.data["problems"]] == ["atoms/boiler.md"],
             ),
-            ("the file is unchanged", file.read_text(encoding="utf-8") == BROKEN),
+            ("the file is unchanged", file.read_text(encoding="utf-8") == BROKEN_FILE),
         ]
         return step
 
-    def repair(self) -> Scene:
+    def repair_file(self) -> TourStep:
         file = self.vault / "atoms" / "boiler.md"
-        file.write_text(BROKEN.replace("[never closed", "boiler"), encoding="utf-8")
-        step = self.ask(
+        file.write_text(BROKEN_FILE.replace("[never closed", "boiler"), encoding="utf-8")
+        step = self.recall_step(
             "Fix the line, and the file is read.",
             "when is the boiler serviced?",
             before="sed -i 's/\\[never closed/boiler/' atoms/boiler.md",
         )
-        healthy = self.play("", "", lambda session: upkeep.doctor(session, deep=True))
+        healthy = self.run_step("", "", lambda session: upkeep.doctor(session, deep=True))
         step.checks += [
             (
                 "recall finds the fixed file",
@@ -109,13 +112,13 @@ class Files(Chapter):
         ]
         return step
 
-    def lose_index(self) -> Scene:
-        self.play("", "", upkeep.sync)
-        before = self.ask("", "what tea does Ann drink?").view.data["hits"]
+    def delete_index(self) -> TourStep:
+        self.run_step("", "", upkeep.sync)
+        before = self.recall_step("", "what tea does Ann drink?").view.data["hits"]
         for file in (self.vault / ".lamina").glob("index.db*"):
             file.unlink()
-        self.play("", "", upkeep.sync)
-        step = self.ask(
+        self.run_step("", "", upkeep.sync)
+        step = self.recall_step(
             "Delete the index: it is rebuilt and gives the same answers.",
             "what tea does Ann drink?",
             before="rm .lamina/index.db*\n$ lamina sync",
@@ -123,19 +126,21 @@ class Files(Chapter):
         step.checks.append(("the same hits, order and scores", bool(before) and step.view.data["hits"] == before))
         return step
 
-    def lose_everything(self) -> Scene:
-        current = self.current()
+    def delete_databases(self) -> TourStep:
+        current = self.current_atoms()
         shutil.rmtree(self.vault / ".lamina")
-        step = self.play(
+        step = self.run_step(
             "Delete all of .lamina/: the current state is restored from the files.",
             "rm -r .lamina\n$ lamina init .",
             lambda session: init.init(session, self.vault),
         )
-        step.view = View(step.view.data, step.view.blocks[:2])
-        step.checks.append((f"all {len(current)} atoms are restored, with status and text", self.current() == current))
+        step.view = CommandResult(step.view.data, step.view.blocks[:2])
+        step.checks.append(
+            (f"all {len(current)} atoms are restored, with status and text", self.current_atoms() == current)
+        )
         return step
 
 
-def _holds(file: Path, *parts: str) -> bool:
+def _file_contains(file: Path, *parts: str) -> bool:
     text = file.read_text(encoding="utf-8")
     return all(part in text for part in parts)

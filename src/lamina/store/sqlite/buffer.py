@@ -7,11 +7,11 @@ from datetime import datetime
 
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
-from lamina.store.buffer import Queue, Waiting
+from lamina.store.buffer import BufferedPassage, SessionBacklog
 from lamina.store.sqlite.database import Database
-from lamina.store.sqlite.history import millis, moment
+from lamina.store.sqlite.journal import from_millis, to_millis
 
-_LEASES = """
+_LEASE_SCHEMA = """
 CREATE TABLE IF NOT EXISTS session_leases(
   scope TEXT NOT NULL, session_id TEXT NOT NULL, holder TEXT NOT NULL, until INTEGER NOT NULL,
   PRIMARY KEY(scope, session_id)) WITHOUT ROWID;
@@ -25,41 +25,48 @@ class SqliteBuffer:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def add(self, waiting: Iterable[Waiting]) -> None:
+    def add(self, passages: Iterable[BufferedPassage]) -> None:
         """Add passages; one that is waiting already stays as it is."""
         rows = [
-            (passage.segment, passage.n, passage.scope, passage.session_id, millis(passage.since), passage.urgent)
-            for passage in waiting
+            (
+                passage.segment,
+                passage.n,
+                passage.scope,
+                passage.session_id,
+                to_millis(passage.buffered_at),
+                passage.is_urgent,
+            )
+            for passage in passages
         ]
-        with self._db.writing(durable=True):
+        with self._db.write_transaction(durable=True):
             self._db.run_many("INSERT OR IGNORE INTO waiting VALUES(?,?,?,?,?,?)", rows)
 
-    def queues(self) -> list[Queue]:
+    def backlogs(self) -> list[SessionBacklog]:
         """Return a summary of every session with waiting passages, the longest waiting first."""
         rows = self._db.rows(
             "SELECT scope, session_id, count(*), min(since), max(urgent) FROM waiting "
             "GROUP BY scope, session_id ORDER BY min(since), scope, session_id"
         )
         return [
-            Queue(Scope(scope), session, length, moment(oldest), bool(urgent))
+            SessionBacklog(Scope(scope), session, length, from_millis(oldest), bool(urgent))
             for scope, session, length, oldest, urgent in rows
         ]
 
-    def of(self, scope: Scope, session_id: str) -> list[Waiting]:
+    def session_passages(self, scope: Scope, session_id: str) -> list[BufferedPassage]:
         """Return the waiting passages of one session, in the order they were said."""
         rows = self._db.rows(
             "SELECT segment, n, since, urgent FROM waiting WHERE scope=? AND session_id=? ORDER BY since, segment, n",
             (scope, session_id),
         )
         return [
-            Waiting(scope, session_id, AtomId(segment), n, moment(since), bool(urgent))
+            BufferedPassage(scope, session_id, AtomId(segment), n, from_millis(since), bool(urgent))
             for segment, n, since, urgent in rows
         ]
 
-    def take(self, waiting: Iterable[Waiting]) -> bool:
+    def take(self, passages: Iterable[BufferedPassage]) -> bool:
         """Remove these passages, all or none; return False if some were removed already."""
-        batch = list(waiting)
-        with self._db.writing(durable=True):
+        batch = list(passages)
+        with self._db.write_transaction(durable=True):
             if not all(
                 self._db.one("SELECT 1 FROM waiting WHERE segment=? AND n=?", (passage.segment, passage.n))
                 for passage in batch
@@ -76,12 +83,12 @@ class SqliteBuffer:
 
     def lease(self, scope: Scope, session_id: str, holder: str, now: datetime, until: datetime) -> bool:
         """Reserve a session for one reader, or renew the lease; return False if another holder has it."""
-        with self._db.writing(durable=False):
-            self._db.run(_LEASES)
-            self._db.run("DELETE FROM session_leases WHERE until<=?", (millis(now),))
+        with self._db.write_transaction(durable=False):
+            self._db.run(_LEASE_SCHEMA)
+            self._db.run("DELETE FROM session_leases WHERE until<=?", (to_millis(now),))
             self._db.run(
                 "INSERT INTO session_leases VALUES(?1,?2,?3,?4) ON CONFLICT DO UPDATE SET until=?4 WHERE holder=?3",
-                (scope, session_id, holder, millis(until)),
+                (scope, session_id, holder, to_millis(until)),
             )
             return (
                 self._db.one(
@@ -93,13 +100,13 @@ class SqliteBuffer:
 
     def release(self, scope: Scope, session_id: str, holder: str) -> None:
         """Give a lease back; do nothing if the holder has none."""
-        with self._db.writing(durable=False):
-            self._db.run(_LEASES)
+        with self._db.write_transaction(durable=False):
+            self._db.run(_LEASE_SCHEMA)
             self._db.run(
                 "DELETE FROM session_leases WHERE scope=? AND session_id=? AND holder=?", (scope, session_id, holder)
             )
 
-    def taken(self, scope: Scope) -> int:
+    def count_taken(self, scope: Scope) -> int:
         """Return how many passages of a scope were ever removed."""
         row = self._db.one("SELECT passages FROM taken WHERE scope=?", (scope,))
         return int(row[0]) if row else 0

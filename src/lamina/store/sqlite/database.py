@@ -18,7 +18,7 @@ BUSY_SECONDS = 30.0
 LOG_PAGES = 1000
 
 
-class Corrupt(StoreError):
+class CorruptDatabase(StoreError):
     """The file is not a valid database."""
 
 
@@ -30,23 +30,23 @@ class Database:
 
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:
         self.path = path
-        self._turn = threading.RLock()
-        self._trial = self._alone = False
-        self._suspect = False
-        self._wait_began = 0.0
+        self._lock = threading.RLock()
+        self._in_trial = self._in_exclusive = False
+        self._is_suspect = False
+        self._wait_started = 0.0
         self._sync = ""
-        with translated(path):
+        with translate_errors(path):
             self._db = apsw.Connection(str(path), vfs=vfs)
-        with self.or_closed(), translated(path):
-            self._db.set_busy_handler(self._wait)
-            self._db.set_wal_hook(self._tidy_log)
-            self._keep_a_log()
+        with self.close_on_error(), translate_errors(path):
+            self._db.set_busy_handler(self._handle_busy)
+            self._db.set_wal_hook(self._checkpoint_long_wal)
+            self._enable_wal()
             self._db.pragma("temp_store", "memory")
             self._db.pragma("cache_size", -32_000)
             path.chmod(0o600)
             self._inode = path.stat().st_ino
 
-    def _keep_a_log(self) -> None:
+    def _enable_wal(self) -> None:
         """Switch to a write-ahead log; retry, because SQLite refuses without waiting while another one does."""
         deadline = time.monotonic() + BUSY_SECONDS
         while True:
@@ -60,37 +60,37 @@ class Database:
 
     def rows(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a statement."""
-        with self._turn, translated(self.path):
+        with self._lock, translate_errors(self.path):
             return self._db.execute(sql, values).fetchall()
 
     def one(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> tuple[Any, ...] | None:
         """Return the first row of a statement; None if there is none."""
-        with self._turn, translated(self.path):
+        with self._lock, translate_errors(self.path):
             return self._db.execute(sql, values).fetchone()
 
     def run(self, sql: str, values: Sequence[Any] | dict[str, Any] = ()) -> None:
         """Execute one or more statements."""
-        with self._turn, translated(self.path):
+        with self._lock, translate_errors(self.path):
             self._db.execute(sql, values)
 
     def run_many(self, sql: str, values: Sequence[Sequence[Any]]) -> None:
         """Execute a statement once for each tuple of values."""
         if values:
-            with self._turn, translated(self.path):
+            with self._lock, translate_errors(self.path):
                 self._db.executemany(sql, values)
 
     @contextmanager
-    def writing(self, *, durable: bool) -> Iterator[None]:
+    def write_transaction(self, *, durable: bool) -> Iterator[None]:
         """Run one write transaction.
 
         Durable: on the disk when it returns; otherwise a power loss may roll it back.
         """
-        with self._turn:
-            if self._trial or self._alone:
+        with self._lock:
+            if self._in_trial or self._in_exclusive:
                 with self._db:  # a savepoint: a refused inner transaction leaves nothing behind
                     yield
                 return
-            self._distrust_after_failed_sync()
+            self._checkpoint_after_failed_sync()
             self._set_sync("full" if durable else "normal")
             self.run("BEGIN IMMEDIATE")
             try:
@@ -101,31 +101,31 @@ class Database:
                 raise
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def exclusive_transaction(self) -> Iterator[None]:
         """Run one durable write transaction that transactions begun inside become part of."""
-        with self.writing(durable=True):
-            self._alone = True
+        with self.write_transaction(durable=True):
+            self._in_exclusive = True
             try:
                 yield
             finally:
-                self._alone = False
+                self._in_exclusive = False
 
     @contextmanager
-    def trial(self) -> Iterator[None]:
+    def trial_transaction(self) -> Iterator[None]:
         """Run one write transaction that is always rolled back at the end."""
-        with self._turn:
+        with self._lock:
             self.run("BEGIN IMMEDIATE")
-            self._trial = True
+            self._in_trial = True
             try:
                 yield
             finally:
-                self._trial = False
+                self._in_trial = False
                 self._roll_back()
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
+    def read_transaction(self) -> Iterator[None]:
         """Run a read transaction: everything read inside is of one moment."""
-        with self._turn:
+        with self._lock:
             if self._db.in_transaction:
                 yield
                 return
@@ -140,11 +140,11 @@ class Database:
 
         StoreBusy while another program reads: a log that it still needs cannot be emptied.
         """
-        with self._turn, translated(self.path):
+        with self._lock, translate_errors(self.path):
             self._db.execute("VACUUM")
             self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
-    def is_there(self) -> bool:
+    def is_current_file(self) -> bool:
         """Return whether the file at the path is still the one that was opened."""
         try:
             return self.path.stat().st_ino == self._inode
@@ -156,7 +156,7 @@ class Database:
         return self._db.in_transaction
 
     @contextmanager
-    def or_closed(self) -> Iterator[None]:
+    def close_on_error(self) -> Iterator[None]:
         """Close the connection if opening fails half-way."""
         try:
             yield
@@ -165,7 +165,7 @@ class Database:
             raise
 
     def close(self) -> None:
-        with self._turn, translated(self.path):
+        with self._lock, translate_errors(self.path):
             self._db.close()
 
     def _set_sync(self, level: str) -> None:
@@ -175,45 +175,45 @@ class Database:
 
     def _commit(self) -> None:
         try:
-            with translated(self.path):
+            with translate_errors(self.path):
                 self._db.execute("COMMIT")
         except StoreError as error:
-            self._suspect = _is_failed_sync(error.__cause__)
+            self._is_suspect = _is_failed_sync(error.__cause__)
             raise
 
     def _roll_back(self) -> None:
         if self._db.in_transaction:
             self.run("ROLLBACK")
 
-    def _distrust_after_failed_sync(self) -> None:
+    def _checkpoint_after_failed_sync(self) -> None:
         # A failed fsync may have dropped earlier frames of the log that were not acknowledged, but that later,
         # acknowledged ones would depend on. So the pages are copied into the database and synced there before any
         # other write is accepted; if that fails too, the write is refused.
-        if self._suspect:
-            with translated(self.path):
+        if self._is_suspect:
+            with translate_errors(self.path):
                 self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            self._suspect = False
+            self._is_suspect = False
 
-    def _tidy_log(self, db: apsw.Connection, name: str, pages: int) -> int:
+    def _checkpoint_long_wal(self, db: apsw.Connection, name: str, pages: int) -> int:
         """Copy a long log into the database; SQLite's automatic checkpoint hides a failed sync of the log."""
         if pages >= LOG_PAGES:
             try:
                 db.wal_checkpoint(name, apsw.SQLITE_CHECKPOINT_PASSIVE)
             except apsw.Error as error:
-                self._suspect = self._suspect or _is_failed_sync(error)
+                self._is_suspect = self._is_suspect or _is_failed_sync(error)
         return apsw.SQLITE_OK
 
-    def _wait(self, attempts: int) -> bool:
+    def _handle_busy(self, attempts: int) -> bool:
         if attempts == 0:
-            self._wait_began = time.monotonic()
-        elif time.monotonic() - self._wait_began > BUSY_SECONDS:
+            self._wait_started = time.monotonic()
+        elif time.monotonic() - self._wait_started > BUSY_SECONDS:
             return False
         time.sleep(random.uniform(0.5, 1.5) * min(0.0005 * 1.5 ** min(attempts, 8), 0.01))
         return True
 
 
 @contextmanager
-def translated(path: Path) -> Iterator[None]:
+def translate_errors(path: Path) -> Iterator[None]:
     """Convert SQLite's errors to lamina's: `StoreBusy`, `StoreError` or `CorruptDatabase`."""
     try:
         yield
@@ -229,7 +229,7 @@ def translated(path: Path) -> Iterator[None]:
         ) from error
     except (apsw.Error, UnicodeDecodeError) as error:
         # Our statements are valid, so any other error means that the file does not contain what we wrote.
-        raise Corrupt(f"{path.name} is damaged: {error}") from error
+        raise CorruptDatabase(f"{path.name} is damaged: {error}") from error
 
 
 def _is_failed_sync(error: BaseException | None) -> bool:

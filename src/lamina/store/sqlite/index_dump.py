@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from lamina.store.sqlite.database import Database
-from lamina.store.sqlite.former import former_table
+from lamina.store.sqlite.past_passages import past_table
 from lamina.store.sqlite.text_search import text_table
 
-_TABLES = {
+_DUMP_QUERIES = {
     "atom": "SELECT a.atom_id, s.scope, a.status, a.memory_type, a.valid_from, a.valid_until, a.recorded_at, "
     "a.shelf, a.session, a.layer, a.origin "
     "FROM atoms a JOIN scopes s ON s.id=a.scope ORDER BY 1",
@@ -28,28 +28,28 @@ _TABLES = {
 def dump(db: Database) -> Iterator[str]:
     """Yield every row and every word of an index."""
     scopes = db.rows("SELECT scope, id, passages, tokens FROM scopes WHERE id IN (SELECT scope FROM atoms) ORDER BY 1")
-    yield from _told("scope", [(scope, passages, tokens) for scope, _, passages, tokens in scopes])
-    for what, sql in _TABLES.items():
-        yield from _told(what, db.rows(sql))
+    yield from _format_rows("scope", [(scope, passages, tokens) for scope, _, passages, tokens in scopes])
+    for what, sql in _DUMP_QUERIES.items():
+        yield from _format_rows(what, db.rows(sql))
     for scope, number, _, _ in scopes:
         for name, table, rows in (
-            ("current", text_table(number, shelf=False), "passages"),
-            ("shelf", text_table(number, shelf=True), "passages"),
-            ("former", former_table(number), "former"),
+            ("current", text_table(number, is_shelved=False), "passages"),
+            ("shelf", text_table(number, is_shelved=True), "passages"),
+            ("former", past_table(number), "former"),
         ):
             yield from _dump_text(db, f"text {scope} {name}", table, rows)
 
 
-def _dump_text(db: Database, what: str, table: str, passages: str) -> Iterator[str]:
+def _dump_text(db: Database, label: str, table: str, passages: str) -> Iterator[str]:
     db.run(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, '{table}', 'instance')")
     rows = db.rows(
         "SELECT v.term, a.atom_id, p.n, count(*) FROM temp.vocabulary v "
         f"LEFT JOIN {passages} p ON p.id=v.doc LEFT JOIN atoms a ON a.id=p.atom GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
     )
     db.run("DROP TABLE temp.vocabulary")
-    yield from _told(what, rows)
+    yield from _format_rows(label, rows)
 
 
-def _told(what: str, rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+def _format_rows(label: str, rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     for row in rows:
-        yield f"{what}: {row!r}"
+        yield f"{label}: {row!r}"

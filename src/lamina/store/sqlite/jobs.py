@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from lamina.clock import Clock
 from lamina.store.jobs import Job
 from lamina.store.sqlite.database import Database
-from lamina.store.sqlite.history import millis, moment
+from lamina.store.sqlite.journal import from_millis, to_millis
 
 
 class SqliteJobs:
@@ -17,22 +17,22 @@ class SqliteJobs:
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db, self._clock = db, clock
 
-    def take(self, name: str, holder: str, seconds: float) -> bool:
+    def acquire(self, name: str, holder: str, seconds: float) -> bool:
         """Lease the work; return False if another holder's lease is still valid."""
         now = self._clock.now()
-        with self._db.writing(durable=False):
+        with self._db.write_transaction(durable=False):
             self._db.run(
                 "INSERT INTO jobs VALUES(?1,?2,?3,0,0,?4,NULL,'') ON CONFLICT(name) DO UPDATE "
                 "SET holder=?2, until=?3, done=0, total=0, started_at=?4, finished_at=NULL, error='' "
                 "WHERE holder='' OR holder=?2 OR until<=?4",
-                (name, holder, millis(now + timedelta(seconds=seconds)), millis(now)),
+                (name, holder, to_millis(now + timedelta(seconds=seconds)), to_millis(now)),
             )
             return self._holds(name, holder)
 
     def renew(self, name: str, holder: str, seconds: float, done: int, total: int) -> bool:
         """Extend the lease and report progress; return False if the lease was lost."""
-        until = millis(self._clock.now() + timedelta(seconds=seconds))
-        with self._db.writing(durable=False):
+        until = to_millis(self._clock.now() + timedelta(seconds=seconds))
+        with self._db.write_transaction(durable=False):
             self._db.run(
                 "UPDATE jobs SET until=?, done=?, total=? WHERE name=? AND holder=?", (until, done, total, name, holder)
             )
@@ -40,10 +40,10 @@ class SqliteJobs:
 
     def release(self, name: str, holder: str, error: str = "") -> None:
         """Give the lease back, finished or with an error."""
-        with self._db.writing(durable=False):
+        with self._db.write_transaction(durable=False):
             self._db.run(
                 "UPDATE jobs SET holder='', until=NULL, finished_at=?, error=? WHERE name=? AND holder=?",
-                (millis(self._clock.now()), error, name, holder),
+                (to_millis(self._clock.now()), error, name, holder),
             )
 
     def list(self) -> builtins.list[Job]:
@@ -52,11 +52,11 @@ class SqliteJobs:
             Job(
                 name,
                 holder,
-                moment(until) if until is not None else None,
+                from_millis(until) if until is not None else None,
                 done,
                 total,
-                moment(started) if started is not None else None,
-                moment(finished) if finished is not None else None,
+                from_millis(started) if started is not None else None,
+                from_millis(finished) if finished is not None else None,
                 error,
             )
             for name, holder, until, done, total, started, finished, error in self._db.rows(
@@ -66,9 +66,9 @@ class SqliteJobs:
 
     def prune(self, before: datetime) -> int:
         """Delete finished jobs; return how many."""
-        with self._db.writing(durable=False):
+        with self._db.write_transaction(durable=False):
             deleted = self._db.rows(
-                "DELETE FROM jobs WHERE holder='' AND finished_at<? RETURNING name", (millis(before),)
+                "DELETE FROM jobs WHERE holder='' AND finished_at<? RETURNING name", (to_millis(before),)
             )
             return len(deleted)
 

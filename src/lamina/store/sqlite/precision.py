@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from lamina.atom.identity import AtomId
-from lamina.store.encodings import STATES_FROM, WHOLE, Moved, Room
-from lamina.store.sqlite.database import Corrupt, Database
-from lamina.vectors.kept import Damaged, Kept, pack, unpack
+from lamina.store.encodings import FULL_BITS, MIN_BITS_FOR_STATES, EncodingSizes, PrecisionChange
+from lamina.store.sqlite.database import CorruptDatabase, Database
+from lamina.vectors.stored_vectors import DamagedVectors, StoredVectors, pack, unpack
 
-VECTORS = """
+SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors(
   id INTEGER PRIMARY KEY AUTOINCREMENT, model TEXT NOT NULL, digest BLOB NOT NULL, bits INTEGER NOT NULL,
   wanted INTEGER NOT NULL, data BLOB NOT NULL, UNIQUE(digest, model));
@@ -55,93 +55,93 @@ CREATE TRIGGER IF NOT EXISTS states_change AFTER UPDATE OF data ON states BEGIN
 END;
 """
 """Sizes are counted by triggers, so that no one has to read a million vectors to know their size."""
-KEPT = ("vectors", "states", "room")
+KEPT_TABLES = ("vectors", "states", "room")
 """Tables that survive a rebuild of the index: texts need not be encoded again."""
 
-IS_UNWANTED = (
+HAS_OTHER_BITS = (
     "EXISTS(SELECT 1 FROM vectors o INDEXED BY vectors_to_make_anew "
     "WHERE o.digest=v.digest AND o.model=v.model AND o.bits<>o.wanted)"
 )
 """Whether a vector is stored in other than the wanted bits; an index answers it without reading the vector."""
 NEEDS_NO_STATES = (
     "EXISTS(SELECT 1 FROM vectors c INDEXED BY vectors_in_few_bits "
-    f"WHERE c.id=v.id AND c.wanted<32 AND c.wanted<{STATES_FROM})"
+    f"WHERE c.id=v.id AND c.wanted<32 AND c.wanted<{MIN_BITS_FOR_STATES})"
 )
 
-_AMONG = "IN (SELECT value FROM json_each(?))"
-_AMONG_TEXTS = "IN (SELECT unhex(value) FROM json_each(?))"
+_IN_LIST = "IN (SELECT value FROM json_each(?))"
+_IN_DIGESTS = "IN (SELECT unhex(value) FROM json_each(?))"
 _WANTED = (
     "SELECT p.digest, a.atom_id, a.bits FROM passages p JOIN atoms a ON a.id=p.atom WHERE p.digest IN "
-    f"(SELECT q.digest FROM atoms b JOIN passages q ON q.atom=b.id WHERE b.atom_id {_AMONG})"
+    f"(SELECT q.digest FROM atoms b JOIN passages q ON q.atom=b.id WHERE b.atom_id {_IN_LIST})"
 )
 _ROWS = (
     "SELECT v.id, v.bits, v.wanted, EXISTS(SELECT 1 FROM states s WHERE s.vector=v.id) FROM vectors v WHERE v.digest=?"
 )
-_AT_ONCE = 500
-HEAD = 2
+_BATCH = 500
+HEADER_BYTES = 2
 """Bytes before the vectors of a text that contain their width."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Move:
+class _VectorMove:
     """A row of vectors, its bits, the wanted bits, and whether it loses its token states."""
 
     row: int
     bits: int
-    wanted: int
+    wanted_bits: int
     loses_states: bool
 
 
-def wanted_for(db: Database, digests: Iterable[bytes]) -> dict[bytes, int]:
+def read_wanted_bits(db: Database, digests: Iterable[bytes]) -> dict[bytes, int]:
     """Return the most bits that any atom with each text wants; texts without an atom are left out."""
     return dict(
         db.rows(
             "SELECT p.digest, max(a.bits) FROM passages p JOIN atoms a ON a.id=p.atom "
-            f"WHERE p.digest {_AMONG_TEXTS} GROUP BY 1",
-            (_listed(digests),),
+            f"WHERE p.digest {_IN_DIGESTS} GROUP BY 1",
+            (_to_json(digests),),
         )
     )
 
 
-def rows_of(db: Database, model: str, digests: Iterable[bytes]) -> dict[bytes, tuple[int, int, int]]:
+def read_vector_rows(db: Database, model: str, digests: Iterable[bytes]) -> dict[bytes, tuple[int, int, int]]:
     """Return a model's rows for texts, each with its bits and the wanted bits."""
     rows = db.rows(
-        f"SELECT digest, id, bits, wanted FROM vectors WHERE digest {_AMONG_TEXTS} AND model=?",
-        (_listed(digests), model),
+        f"SELECT digest, id, bits, wanted FROM vectors WHERE digest {_IN_DIGESTS} AND model=?",
+        (_to_json(digests), model),
     )
     return {digest: (row, bits, wanted_bits) for digest, row, bits, wanted_bits in rows}
 
 
-def _listed(digests: Iterable[bytes]) -> str:
+def _to_json(digests: Iterable[bytes]) -> str:
     return json.dumps([digest.hex() for digest in digests])
 
 
-def would_move(db: Database, bits: Mapping[AtomId, int]) -> Moved:
+def count_moves(db: Database, bits: Mapping[AtomId, int]) -> PrecisionChange:
     """Return what storing the vectors of these atoms in so many bits would change."""
-    return _counted(vector for batch in _batches(bits) for vector in _moves(db, batch, bits))
+    return _summarise(vector for batch in _batches(bits) for vector in _find_moves(db, batch, bits))
 
 
-def move(db: Database, bits: Mapping[AtomId, int]) -> Moved:
+def change_precision(db: Database, bits: Mapping[AtomId, int]) -> PrecisionChange:
     """Store the vectors of these atoms in so many bits, in batches; each text changes completely or not at all."""
-    moves = list[_Move]()
+    moves = list[_VectorMove]()
     for batch in _batches(bits):
-        with db.writing(durable=False):
-            moves += move_some(db, batch, bits)
-    return _counted(moves)
+        with db.write_transaction(durable=False):
+            moves += move_batch(db, batch, bits)
+    return _summarise(moves)
 
 
-def move_some(db: Database, ids: Iterable[AtomId], bits: Mapping[AtomId, int]) -> list[_Move]:
+def move_batch(db: Database, ids: Iterable[AtomId], bits: Mapping[AtomId, int]) -> list[_VectorMove]:
     """Change the precision of some atoms' texts; the caller has the write transaction open."""
     batch = list(ids)
-    moves = _moves(db, batch, bits)
+    moves = _find_moves(db, batch, bits)
     db.run_many(
         "UPDATE atoms SET bits=? WHERE atom_id=? AND bits<>?",
         [(bits[atom_id], atom_id, bits[atom_id]) for atom_id in batch],
     )
-    for wanted_bits in {vector.wanted for vector in moves}:
-        to_code = [vector.row for vector in moves if vector.wanted == wanted_bits != vector.bits == WHOLE]
-        _code(db, to_code, wanted_bits)
-    db.run_many("UPDATE vectors SET wanted=? WHERE id=?", [(vector.wanted, vector.row) for vector in moves])
+    for wanted_bits in {vector.wanted_bits for vector in moves}:
+        to_code = [vector.row for vector in moves if vector.wanted_bits == wanted_bits != vector.bits == FULL_BITS]
+        _requantise(db, to_code, wanted_bits)
+    db.run_many("UPDATE vectors SET wanted=? WHERE id=?", [(vector.wanted_bits, vector.row) for vector in moves])
     db.run_many("DELETE FROM states WHERE vector=?", [(vector.row,) for vector in moves if vector.loses_states])
     return moves
 
@@ -149,43 +149,43 @@ def move_some(db: Database, ids: Iterable[AtomId], bits: Mapping[AtomId, int]) -
 def move_all(db: Database, bits: Mapping[AtomId, int]) -> None:
     """Apply all wanted bits to a rebuilt index; the caller has the write transaction open."""
     for batch in _batches(bits):
-        move_some(db, batch, bits)
+        move_batch(db, batch, bits)
     db.run(
         "UPDATE vectors SET wanted=32 WHERE wanted<32 AND digest NOT IN "
         "(SELECT p.digest FROM passages p JOIN atoms a ON a.id=p.atom WHERE a.bits<32)"
     )
 
 
-def room(db: Database) -> Room:
+def read_sizes(db: Database) -> EncodingSizes:
     """Return the size of vectors and token states."""
     sizes = {(what, bits): (texts, bytes_used) for what, bits, texts, bytes_used in db.rows("SELECT * FROM room")}
     vectors = {bits: size for (what, bits), size in sorted(sizes.items(), reverse=True) if what == "vectors"}
-    return Room({bits: size for bits, size in vectors.items() if size[0]}, sizes.get(("states", 0), (0, 0)))
+    return EncodingSizes({bits: size for bits, size in vectors.items() if size[0]}, sizes.get(("states", 0), (0, 0)))
 
 
-def _moves(db: Database, ids: Iterable[AtomId], bits: Mapping[AtomId, int]) -> list[_Move]:
+def _find_moves(db: Database, ids: Iterable[AtomId], bits: Mapping[AtomId, int]) -> list[_VectorMove]:
     """Return the rows whose wanted bits change, or that lose their token states."""
     wanted_bits = dict[bytes, int]()
     for digest, atom_id, atom_bits in db.rows(_WANTED, (json.dumps(list(ids)),)):
         wanted_bits[digest] = max(wanted_bits.get(digest, 0), bits.get(AtomId(atom_id), atom_bits))
     return [
-        _Move(row, stored_bits, most_bits, bool(states) and most_bits < STATES_FROM)
+        _VectorMove(row, stored_bits, most_bits, bool(states) and most_bits < MIN_BITS_FOR_STATES)
         for digest, most_bits in wanted_bits.items()
         for row, stored_bits, old_wanted, states in db.rows(_ROWS, (digest,))
-        if most_bits != old_wanted or (states and most_bits < STATES_FROM)
+        if most_bits != old_wanted or (states and most_bits < MIN_BITS_FOR_STATES)
     ]
 
 
-def _code(db: Database, rows: Sequence[int], bits: int) -> None:
+def _requantise(db: Database, rows: Sequence[int], bits: int) -> None:
     """Convert full vectors to few bits: many together cost little more than one, with the same result for each."""
-    rows_found = db.rows(f"SELECT id, data FROM vectors WHERE id {_AMONG}", (json.dumps(list(rows)),))
-    for head in {data[:HEAD] for _, data in rows_found}:
-        same_width = [(row, data[HEAD:]) for row, data in rows_found if data[:HEAD] == head]
+    rows_found = db.rows(f"SELECT id, data FROM vectors WHERE id {_IN_LIST}", (json.dumps(list(rows)),))
+    for head in {data[:HEADER_BYTES] for _, data in rows_found}:
+        same_width = [(row, data[HEADER_BYTES:]) for row, data in rows_found if data[:HEADER_BYTES] == head]
         try:
-            vectors = unpack(Kept(WHOLE, head + b"".join(data for _, data in same_width)))
-        except Damaged as error:
-            raise Corrupt(f"index.db is damaged: {error}") from error
-        coded, total_bytes = pack(vectors, bits).data[HEAD:], vectors.nbytes
+            vectors = unpack(StoredVectors(FULL_BITS, head + b"".join(data for _, data in same_width)))
+        except DamagedVectors as error:
+            raise CorruptDatabase(f"index.db is damaged: {error}") from error
+        coded, total_bytes = pack(vectors, bits).data[HEADER_BYTES:], vectors.nbytes
         ends = [len(coded) * end // total_bytes for end in accumulate(len(data) for _, data in same_width)]
         db.run_many(
             "UPDATE vectors SET bits=?, data=? WHERE id=?",
@@ -196,13 +196,13 @@ def _code(db: Database, rows: Sequence[int], bits: int) -> None:
         )
 
 
-def _counted(moves: Iterable[_Move]) -> Moved:
+def _summarise(moves: Iterable[_VectorMove]) -> PrecisionChange:
     """Return the number of vectors by their new bits, and of lost token states."""
     vectors = {vector.row: vector for vector in moves}.values()
-    counts = Counter(vector.wanted for vector in vectors if vector.wanted != vector.bits)
-    return Moved(dict(sorted(counts.items(), reverse=True)), sum(vector.loses_states for vector in vectors))
+    counts = Counter(vector.wanted_bits for vector in vectors if vector.wanted_bits != vector.bits)
+    return PrecisionChange(dict(sorted(counts.items(), reverse=True)), sum(vector.loses_states for vector in vectors))
 
 
 def _batches(bits: Mapping[AtomId, int]) -> Iterator[list[AtomId]]:
     ids = list(bits)
-    return (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
+    return (ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 from pathlib import Path
 
-from lamina.store.sqlite.apart import Apart
-from lamina.store.usage import Used, UsedOn
+from lamina.store.sqlite.scratch_db import ScratchDb
+from lamina.store.usage import DailyUsage, ModelUsage
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS used(
@@ -18,7 +18,7 @@ INSERT INTO used(day, model, calls, tokens_in, tokens_out, money) VALUES(?,?,?,?
 ON CONFLICT(day, model) DO UPDATE SET calls=calls+excluded.calls, tokens_in=tokens_in+excluded.tokens_in,
   tokens_out=tokens_out+excluded.tokens_out, money=money+excluded.money
 """
-_OF = "SELECT total(calls), total(tokens_in), total(tokens_out), total(money) FROM used WHERE day=?"
+_DAY_TOTAL = "SELECT total(calls), total(tokens_in), total(tokens_out), total(money) FROM used WHERE day=?"
 _DAYS = "SELECT day, model, calls, tokens_in, tokens_out, money FROM used ORDER BY day DESC, model"
 
 
@@ -26,36 +26,36 @@ class SqliteUsage:
     """Usage counts of a store, in a file that is created at first use and recreated if damaged."""
 
     def __init__(self, path: Path, *, vfs: str | None = None) -> None:
-        self._file = Apart(path, _SCHEMA, vfs=vfs)
+        self._file = ScratchDb(path, _SCHEMA, vfs=vfs)
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
 
-    def add(self, day: date, model: str, used: Used) -> Used:
+    def add(self, day: date, model: str, usage: ModelUsage) -> ModelUsage:
         """Add what a model used; return what all models together have used that day, this included."""
-        row = (day.isoformat(), model, used.calls, used.tokens_in, used.tokens_out, used.money)
-        with (db := self._file.db).writing(durable=False):
+        row = (day.isoformat(), model, usage.calls, usage.tokens_in, usage.tokens_out, usage.money)
+        with (db := self._file.db).write_transaction(durable=False):
             db.run(_ADD, row)
-            return _used(db.rows(_OF, (day.isoformat(),))[0])
+            return _to_usage(db.rows(_DAY_TOTAL, (day.isoformat(),))[0])
 
-    def of(self, day: date) -> Used:
+    def day_total(self, day: date) -> ModelUsage:
         """Return what all models together used on a day."""
-        return _used(self._file.db.rows(_OF, (day.isoformat(),))[0]) if self._file.is_there() else Used()
+        return _to_usage(self._file.db.rows(_DAY_TOTAL, (day.isoformat(),))[0]) if self._file.exists() else ModelUsage()
 
-    def days(self) -> list[UsedOn]:
+    def days(self) -> list[DailyUsage]:
         """Return the counts of every day and model, the latest day first."""
-        rows = self._file.db.rows(_DAYS) if self._file.is_there() else []
-        return [UsedOn(date.fromisoformat(day), model, _used(counts)) for day, model, *counts in rows]
+        rows = self._file.db.rows(_DAYS) if self._file.exists() else []
+        return [DailyUsage(date.fromisoformat(day), model, _to_usage(counts)) for day, model, *counts in rows]
 
     def prune(self, before: date) -> int:
         """Delete the counts of days before this one; return how many."""
-        if not self._file.is_there():
+        if not self._file.exists():
             return 0
-        with (db := self._file.db).writing(durable=False):
+        with (db := self._file.db).write_transaction(durable=False):
             return len(db.rows("DELETE FROM used WHERE day<? RETURNING day", (before.isoformat(),)))
 
 
-def _used(row: tuple[float, ...] | list[float]) -> Used:
+def _to_usage(row: tuple[float, ...] | list[float]) -> ModelUsage:
     calls, tokens_in, tokens_out, money = row
-    return Used(int(calls), int(tokens_in), int(tokens_out), float(money))
+    return ModelUsage(int(calls), int(tokens_in), int(tokens_out), float(money))

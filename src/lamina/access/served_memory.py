@@ -1,0 +1,46 @@
+"""An opened memory together with its access tokens and rate limits: what the network surfaces share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lamina.access.caller import Caller, Right
+from lamina.access.rate_limit import RateLimiter
+from lamina.access.tokens import AccessTokenStore
+from lamina.atom.trust import Origin
+from lamina.memory import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class ServedMemory:
+    """Holds one opened memory, its access tokens and its rate limiter while a process serves a vault."""
+
+    memory: Memory
+    tokens: AccessTokenStore
+    rate_limiter: RateLimiter = field(default_factory=RateLimiter)
+
+    @classmethod
+    def for_memory(cls, memory: Memory) -> ServedMemory:
+        """Return the served memory for an opened memory, with the rate limits of its settings."""
+        settings = memory.settings
+        budgets = RateLimiter(settings.serve_reads_per_minute, settings.serve_writes_per_minute)
+        return cls(memory, AccessTokenStore(memory.state, memory.now), budgets)
+
+    def memory_for(self, caller: Caller) -> Memory:
+        """Return the memory as this caller may use it."""
+        return self.memory.for_caller(
+            caller.scope, actor=actor_name(caller), principal=caller.name, ceiling=caller.origin
+        )
+
+    def is_vault_admin(self, caller: Caller) -> bool:
+        """Return whether this caller administers the whole vault: the right admin, in the scope that is served."""
+        return caller.may(Right.ADMIN) and caller.scope == self.memory.scope
+
+    def local_caller(self) -> Caller:
+        """Return the caller for requests over the Unix socket, which only the vault's owner can open."""
+        return Caller("local", self.memory.scope, Right.WRITE, Origin.AGENT)
+
+
+def actor_name(caller: Caller) -> str:
+    """Return the caller's name in the journal: `human` for a person, the token's name for an agent."""
+    return "human" if caller.origin is Origin.HUMAN else caller.name

@@ -1,0 +1,212 @@
+"""Erase sentences from texts: find the sentences, replace them by a mark, and move the evidence of the others."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from lamina.atom.atom import Evidence
+from lamina.atom.passage import Passage, parse_segment, render_passage
+from lamina.text.normal_form import normal_form
+from lamina.text.sentences import find_sentences
+
+ERASED_MARK = "[erased]"
+"""The text that replaces an erased sentence."""
+
+DISTINCTIVE_WORDS, DISTINCTIVE_CHARS = 3, 12
+"""A sentence with fewer words and letters is too common to belong to one statement."""
+CONTAINED_WORDS = 4
+"""A sequence of at least so many words is the same statement, whatever surrounds it."""
+SIMILAR_SHARE = 0.6
+"""The share of common words above which two sentences are the same, slightly edited."""
+
+_LEADING_LINKS = re.compile(r"- (?:\[\[[^\]]*\]\] ?)+")
+_LINK = re.compile(r"\[\[([^\]]*)\]\]")
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class TargetValue:
+    """A value, and the words of whose value it is and of what."""
+
+    value: str
+    about: frozenset[str]
+
+
+def is_distinctive(form: str) -> bool:
+    """Return whether a text in normal form is long enough to belong to one statement."""
+    return len(form.split()) >= DISTINCTIVE_WORDS or len(form) >= DISTINCTIVE_CHARS
+
+
+class RemovalTarget:
+    """What to erase: sentences in normal form, and values with the words that say what they are values of."""
+
+    def __init__(self, forms: Collection[str], values: Collection[TargetValue]) -> None:
+        self.forms = frozenset(form for form in forms if is_distinctive(form))
+        self.values = frozenset(value for value in values if value.value and value.about)
+        self.words = frozenset(
+            max(form.split(), key=len) for form in (*self.forms, *(value.value for value in self.values))
+        )
+        """The longest word of each sentence and value, for finding texts that may contain it."""
+        self._runs: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+        self._unspaced = [form for form in self.forms if " " not in form]
+        for form in self.forms:
+            words = tuple(form.split())
+            if len(words) >= CONTAINED_WORDS:
+                self._runs[words[0]].append(words)
+
+    def matches(self, sentence: str, *, match_values: bool = False) -> bool:
+        """Return whether a sentence is a target; with `match_values`, also if it names a value and what it is the value
+        of."""
+        form = normal_form(sentence)
+        words = form.split()
+        return bool(words) and (
+            form in self.forms
+            or self._contains(form, words)
+            or (match_values and self._names_value(form, frozenset(words)))
+        )
+
+    def _contains(self, form: str, words: Sequence[str]) -> bool:
+        for position, word in enumerate(words):
+            if any(
+                tuple(words[position : position + len(sequence)]) == sequence for sequence in self._runs.get(word, ())
+            ):
+                return True
+        return any(unspaced in form for unspaced in self._unspaced)
+
+    def _names_value(self, form: str, words: frozenset[str]) -> bool:
+        padded = f" {form} "
+        return any(not target.about.isdisjoint(words) and f" {target.value} " in padded for target in self.values)
+
+    def find_spans(self, text: str, *, match_values: bool = False) -> list[Span]:
+        """Return the positions of the target sentences in a text."""
+        return [
+            (start, end)
+            for start, end in find_sentences(text)
+            if self.matches(text[start:end], match_values=match_values)
+        ]
+
+    def remove_from(self, text: str, *, match_values: bool = False) -> str:
+        """Return the text with the target sentences erased."""
+        return erase_spans(text, self.find_spans(text, match_values=match_values))
+
+    def to_json(self) -> str:
+        """Return the target as JSON text."""
+        return json.dumps(
+            {"forms": sorted(self.forms), "told": [[value.value, sorted(value.about)] for value in self.values]}
+        )
+
+
+def removal_target_from_json(text: str) -> RemovalTarget:
+    """Return the target that `to_json` wrote."""
+    parsed = json.loads(text)
+    return RemovalTarget(parsed["forms"], [TargetValue(value, frozenset(about)) for value, about in parsed["told"]])
+
+
+def sentences_with_neighbours(texts: Sequence[str]) -> Iterator[tuple[int, Span, str, list[str]]]:
+    """Yield every sentence of consecutive turns: turn, position, normal form, and the normal forms of its neighbours.
+
+    Neighbours are the sentences before and after it, and the whole turns before and after its own.
+    """
+    turns = [normal_form(text) for text in texts]
+    for turn, text in enumerate(texts):
+        spans = find_sentences(text)
+        forms = [normal_form(text[start:end]) for start, end in spans]
+        around = [*turns[max(0, turn - 1) : turn], *turns[turn + 1 : turn + 2]]
+        for position, span in enumerate(spans):
+            neighbours = [*forms[max(0, position - 1) : position], *forms[position + 1 : position + 2], *around]
+            yield turn, span, forms[position], [neighbour for neighbour in neighbours if neighbour]
+
+
+def overlapping_sentences(text: str, start: int, end: int) -> list[Span]:
+    """Return the whole sentences that a span of a text touches."""
+    return [(first, last) for first, last in find_sentences(text) if first < end and start < last]
+
+
+def are_similar_sentences(one: str, other: str) -> bool:
+    """Return whether two sentences are the same, slightly edited."""
+    words, others = set(normal_form(one).split()), set(normal_form(other).split())
+    return bool(words) and len(words & others) >= SIMILAR_SHARE * len(words | others)
+
+
+def erase_spans(text: str, spans: Iterable[Span]) -> str:
+    """Return the text with a mark in place of each span."""
+    parts, position = [], 0
+    for start, end in merge_spans(spans):
+        parts += [text[position:start], ERASED_MARK]
+        position = end
+    return "".join([*parts, text[position:]])
+
+
+def merge_spans(spans: Iterable[Span]) -> list[Span]:
+    """Return the spans in order, overlapping ones joined."""
+    merged_spans: list[Span] = []
+    for start, end in sorted(set(spans)):
+        if merged_spans and start < merged_spans[-1][1]:
+            merged_spans[-1] = (merged_spans[-1][0], max(end, merged_spans[-1][1]))
+        else:
+            merged_spans.append((start, end))
+    return merged_spans
+
+
+def shift_evidence(evidence: Evidence, spans: Sequence[Span]) -> Evidence:
+    """Return the position of a sentence after spans of its passage were erased; of the mark if it was erased itself."""
+    shift = 0
+    for span_start, span_end in merge_spans(spans):
+        if span_end <= evidence.start:
+            shift += len(ERASED_MARK) - (span_end - span_start)
+        elif span_start < evidence.end:
+            return Evidence(
+                evidence.segment, evidence.passage, span_start + shift, span_start + shift + len(ERASED_MARK)
+            )
+    return Evidence(evidence.segment, evidence.passage, evidence.start + shift, evidence.end + shift)
+
+
+def erase_in_segment(
+    content: str, choose_spans: Callable[[Passage], Iterable[Span]]
+) -> tuple[str, dict[int, list[Span]]]:
+    """Return a segment's text with spans of its passages erased, and those spans. All other bytes are unchanged."""
+    parts, position = list[str](), 0
+    erased: dict[int, list[Span]] = {}
+    for passage in sorted(parse_segment(content), key=lambda passage: passage.start):
+        spans = merge_spans(choose_spans(passage))
+        if spans:
+            erased[passage.n] = spans
+            parts += [
+                content[position : passage.start],
+                _render_block(content, passage, erase_spans(passage.text, spans)),
+            ]
+            position = passage.end
+    return "".join([*parts, content[position:]]), erased
+
+
+def _render_block(content: str, passage: Passage, text: str) -> str:
+    """Return a passage with another text under the same header, escaped as in a segment."""
+    heading = ""
+    if passage.speaker is not None:
+        first, newline, _ = content[passage.start : passage.end].partition("\n")
+        heading = first + newline
+    rendered = render_passage(0, text)
+    return heading + rendered[: -len("\n\n^p0" if rendered.endswith("\n\n^p0") else " ^p0")]
+
+
+def remove_linked_lines(text: str, ids: Collection[str]) -> str:
+    """Return a list without the lines that link to any of these ids."""
+    return "\n".join(_unlinked_lines(text.split("\n"), ids))
+
+
+def _unlinked_lines(lines: Sequence[str], ids: Collection[str]) -> Iterator[str]:
+    for line in lines:
+        if not any(name in ids for name in _linked_names(line)):
+            yield line
+
+
+def _linked_names(line: str) -> Iterator[str]:
+    """Yield the names that the leading links of a list item point to, and the id at the end of each."""
+    leading = _LEADING_LINKS.match(line)
+    for name in _LINK.findall(leading.group()) if leading else ():
+        yield from (name, name.rpartition("-")[2])

@@ -1,0 +1,433 @@
+"""Applying requests to forget or not to store: statements become tombstones, and so do sentences without a statement.
+
+The words stay in the journal and are only withheld from recall; undoing the commit brings them back. If it is unclear
+which memory is meant, one question waits in review instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lamina.atom.atom import Atom, Evidence, kind_defaults
+from lamina.atom.identity import AtomId
+from lamina.atom.passage import passage_by_number, passages_of
+from lamina.atom.proposal import FORGET_PLACES_KEY, PROPOSAL_TYPE_KEY, ProposalType, format_places, proposal_type_of
+from lamina.atom.status import Status
+from lamina.atom.trust import TRUST, statements_need_review
+from lamina.capture.change.dependants import may_challenge
+from lamina.capture.change.forget_target import ForgetCandidate, ForgetTarget
+from lamina.capture.change.repetitions import add_repetitions
+from lamina.capture.change.working_set import CURRENT_STATUSES, WorkingSet
+from lamina.capture.existing_statements import FORGET_REQUESTED_AT, ended_at, forget_requested_at
+from lamina.capture.extraction import CapturedTurn
+from lamina.capture.forget_requests import (
+    MIN_PROBABILITY,
+    MIN_PROBABILITY_LIGHT,
+    ForgetRequest,
+    RequestKind,
+    find_forget_requests,
+)
+from lamina.capture.prose import is_pasted, is_question
+from lamina.capture.state_extractor import speaker_subject
+from lamina.states.state_reader import StateReader
+from lamina.store.base import Store
+from lamina.text.analyser import content_tokens
+from lamina.text.normal_form import normal_form, one_line
+from lamina.text.sentences import find_sentences
+from lamina.text.speaker_roles import is_assistant
+from lamina.text.timestamps import format_time
+
+FORGETTABLE_STATUSES = CURRENT_STATUSES | {Status.CONSTRAINED, Status.CHALLENGED}
+"""The statuses of statements that can be forgotten."""
+REASON = "withheld: a user asked to forget it or not to store it, or it is a secret"
+QUESTION_REASON = "it is unclear which memory is to be forgotten; waiting for review"
+MAX_CANDIDATES = 60
+"""How many passages are searched for the target of a request."""
+_TOMBSTONED = frozenset({Status.TOMBSTONED})
+_MAX_TOMBSTONES = 10
+_MIN_WORDS = 3
+"""Shorter sentences state nothing that "forget that" could mean."""
+
+
+def apply_forget_requests(
+    turns: Sequence[CapturedTurn],
+    working_set: WorkingSet,
+    store: Store,
+    ids: Iterator[AtomId],
+    state_reader: StateReader | None,
+) -> None:
+    """Withhold what users ask in these turns to forget or not to store."""
+    for turn in turns:
+        segment = working_set.get(AtomId(turn.segment))
+        if (
+            segment is None
+            or is_assistant(turn.speaker)
+            or statements_need_review(segment.origin)
+            or is_pasted(turn.text)
+        ):
+            continue
+        min_probability = (
+            MIN_PROBABILITY_LIGHT if state_reader is not None and state_reader.is_light else MIN_PROBABILITY
+        )
+        requests = find_forget_requests(
+            turn.text, state_reader.read(turn.text) if state_reader else (), min_probability
+        )
+        spans = [(request.start, request.end) for request in requests]
+        actions = [
+            _RequestInProgress(turn, segment, request, spans, working_set, store, ids, state_reader)
+            for request in requests
+        ]
+        for action in [action for action in actions if not action.is_applied]:
+            action.apply()
+
+
+def withhold_repetitions(turns: Sequence[CapturedTurn], working_set: WorkingSet, store: Store) -> None:
+    """Withhold repetitions of forgotten sentences, unless a user says them again later."""
+    for turn in turns:
+        segment = working_set.get(AtomId(turn.segment))
+        words = content_tokens(turn.text[:4000])
+        if segment is None or not words:
+            continue
+        tombstones = [
+            atom for atom, _ in working_set.search(words, _TOMBSTONED, _MAX_TOMBSTONES) if not atom.is_segment
+        ]
+        is_trusted = not (is_assistant(turn.speaker) or statements_need_review(segment.origin) or is_pasted(turn.text))
+        for start, end in find_sentences(turn.text):
+            evidence, form = Evidence(turn.segment, turn.n, start, end), normal_form(turn.text[start:end])
+            for tombstone in (atom for atom in tombstones if form and form in _tombstone_sentences(atom, working_set)):
+                at = ended_at(tombstone, store) if tombstone.revision else forget_requested_at(tombstone)
+                if at is not None and (not is_trusted or turn.at <= at):
+                    _add_evidence(working_set, tombstone, (evidence,))
+            _withhold_new_statements(evidence, working_set)
+
+
+def _withhold_new_statements(evidence: Evidence, working_set: WorkingSet) -> None:
+    """Forget new statements whose only evidence is a forgotten sentence."""
+    statements = working_set.statements_on(evidence)
+    if not any(statement.status is Status.TOMBSTONED and statement.value is not None for statement in statements):
+        return
+    for statement in statements:
+        is_new = (
+            not statement.revision
+            and len(statement.evidence) == 1
+            and proposal_type_of(statement) is not ProposalType.FORGET
+        )
+        if is_new and statement.status in FORGETTABLE_STATUSES and statement.is_searched:
+            working_set.record_change(statement.with_(status=Status.TOMBSTONED))
+
+
+def _add_evidence(working_set: WorkingSet, atom: Atom, added: Sequence[Evidence]) -> None:
+    """Add evidence to an atom."""
+    latest = working_set.get(atom.id) or atom
+    new_evidence = tuple(evidence for evidence in added if evidence not in latest.evidence)
+    if new_evidence:
+        working_set.record_change(latest.with_(evidence=(*latest.evidence, *new_evidence)))
+
+
+def _tombstone_sentences(tombstone: Atom, working_set: WorkingSet) -> Iterator[str]:
+    """Yield the normal forms of the sentences that say what was forgotten."""
+    yield normal_form(tombstone.content)
+    for evidence in tombstone.evidence:
+        text = _text_at(evidence, working_set)
+        if text is not None:
+            yield normal_form(text)
+
+
+def _text_at(evidence: Evidence, working_set: WorkingSet) -> str | None:
+    """Return the text of a sentence; None if its passage is gone."""
+    segment = working_set.get(AtomId(evidence.segment))
+    passage = passage_by_number(segment, evidence.passage) if segment else None
+    return passage.text[evidence.start : evidence.end] if passage else None
+
+
+@dataclass(frozen=True, slots=True)
+class _RequestInProgress:
+    """One request while it is applied; `request_spans` are the spans of all requests of its turn."""
+
+    turn: CapturedTurn
+    segment: Atom
+    request: ForgetRequest
+    request_spans: Sequence[tuple[int, int]]
+    working_set: WorkingSet
+    store: Store
+    ids: Iterator[AtomId]
+    state_reader: StateReader | None
+
+    @property
+    def evidence(self) -> Evidence:
+        """The sentence that asks, as evidence."""
+        return Evidence(self.turn.segment, self.turn.n, self.request.start, self.request.end)
+
+    @property
+    def _request_text(self) -> str:
+        return self.turn.text[self.request.start : self.request.end]
+
+    @property
+    def is_applied(self) -> bool:
+        """Whether it was applied, or its question asked, when the turn was read before."""
+        return any(
+            statement.status is Status.TOMBSTONED or proposal_type_of(statement) is ProposalType.FORGET
+            for statement in self.working_set.statements_on(self.evidence)
+        )
+
+    def apply(self) -> None:
+        """Withhold the target, or put a question into review."""
+        if self.request.kind is RequestKind.SECRET:
+            self._withhold([ForgetCandidate(self.evidence, self._request_text, self.turn.speaker, self.turn.at)], None)
+        elif self.request.kind is RequestKind.KEEP_OUT:
+            self._withhold(self._sentences_to_keep_out(), None)
+        elif not self.request.topic:
+            preceding = self._preceding_statements()
+            self._withhold(preceding if self.request.is_everything else preceding[-1:], None)
+        else:
+            target = ForgetTarget(self.request, self._request_text, self.state_reader)
+            choice = target.choose(
+                [candidate for candidate in self._candidates(target) if self._has_sufficient_trust(candidate.evidence)]
+            )
+            if choice.is_clear:
+                self._withhold(choice.sentences, target)
+            elif choice.sentences:
+                self._ask_reviewer(choice.sentences)
+
+    def _sentences_to_keep_out(self) -> list[ForgetCandidate]:
+        """Return the sentences of the turn, including the request if it has a topic; else those of the turn before."""
+        to_withhold = [
+            sentence
+            for sentence in self._split_turn(self.turn)
+            if (sentence.evidence.start, sentence.evidence.end) not in self.request_spans
+        ]
+        if self.request.topic:
+            to_withhold.append(ForgetCandidate(self.evidence, self._request_text, self.turn.speaker, self.turn.at))
+        return to_withhold or self._previous_turn_sentences()
+
+    def _preceding_statements(self) -> list[ForgetCandidate]:
+        """Return what the speaker stated before the request, in the same turn or in the one before."""
+        earlier = [sentence for sentence in self._split_turn(self.turn) if sentence.evidence.end <= self.request.start]
+        stated = [
+            sentence
+            for sentence in earlier
+            if _states_something(sentence.text)
+            and (sentence.evidence.start, sentence.evidence.end) not in self.request_spans
+        ]
+        return stated or [place for place in self._previous_turn_sentences() if _states_something(place.text)]
+
+    def _previous_turn_sentences(self) -> list[ForgetCandidate]:
+        """Return the sentences of the speaker's previous turn in the segment."""
+        earlier_turns = [
+            passage
+            for passage in passages_of(self.segment)
+            if passage.n < self.turn.n and passage.speaker == self.turn.speaker
+        ]
+        if not earlier_turns:
+            return []
+        at = earlier_turns[-1].at or self.segment.observed_at
+        return self._split_turn(
+            CapturedTurn(self.segment.id, earlier_turns[-1].n, earlier_turns[-1].text, earlier_turns[-1].speaker, at)
+        )
+
+    def _split_turn(self, turn: CapturedTurn) -> list[ForgetCandidate]:
+        return [
+            ForgetCandidate(Evidence(turn.segment, turn.n, start, end), turn.text[start:end], turn.speaker, turn.at)
+            for start, end in find_sentences(turn.text)
+        ]
+
+    def _candidates(self, target: ForgetTarget) -> Iterator[ForgetCandidate]:
+        """Yield the speaker's sentences and statements from before the request that are not forgotten yet."""
+        candidates: dict[Evidence, ForgetCandidate] = {}
+        for atom, passage in self.working_set.search(target.words, FORGETTABLE_STATUSES, MAX_CANDIDATES):
+            if atom.is_segment:
+                at = passage.at or atom.observed_at
+                turn = CapturedTurn(atom.id, passage.n, passage.text, passage.speaker, at)
+                candidates |= {candidate.evidence: candidate for candidate in self._earlier_candidates(turn)}
+            elif not atom.evidence and atom.is_searched and atom.observed_at <= self.turn.at:
+                whole_statement = Evidence(atom.id, 1, 0, len(atom.content))
+                slot_text = f"{atom.subject} {atom.attribute or ''}"
+                candidates.setdefault(
+                    whole_statement,
+                    ForgetCandidate(whole_statement, atom.content, self.turn.speaker, atom.observed_at, slot_text),
+                )
+        for turn in (*self._recently_stated_turns(), *self._turns_of(self.segment)):
+            candidates |= {candidate.evidence: candidate for candidate in self._earlier_candidates(turn)}
+        yield from candidates.values()
+
+    def _recently_stated_turns(self) -> Iterator[CapturedTurn]:
+        """Yield the turns of the speaker's last statements: the model may recognise the topic in other words."""
+        recent = (
+            self.working_set.statements_about(speaker_subject(self.turn.speaker), MAX_CANDIDATES)
+            if self.state_reader is not None
+            else []
+        )
+        turn_keys = {(evidence.segment, evidence.passage) for atom in recent for evidence in atom.evidence}
+        for segment, n in sorted(turn_keys):
+            segment_atom = self.working_set.get(AtomId(segment))
+            if segment_atom is not None:
+                yield from (turn for turn in self._turns_of(segment_atom) if turn.n == n)
+
+    def _turns_of(self, segment: Atom) -> Iterator[CapturedTurn]:
+        for passage in passages_of(segment):
+            yield CapturedTurn(segment.id, passage.n, passage.text, passage.speaker, passage.at or segment.observed_at)
+
+    def _earlier_candidates(self, turn: CapturedTurn) -> Iterator[ForgetCandidate]:
+        """Yield the sentences of a turn of the same speaker from before the request that are not forgotten yet."""
+        is_same_turn = (turn.segment, turn.n) == (self.turn.segment, self.turn.n)
+        is_later = turn.at > self.turn.at or (turn.segment == self.turn.segment and turn.n > self.turn.n)
+        if is_later or turn.speaker != self.turn.speaker:
+            return
+        for sentence in self._split_turn(turn):
+            if is_same_turn and (sentence.evidence.start, sentence.evidence.end) in self.request_spans:
+                continue
+            statements = [
+                statement for statement in self.working_set.statements_on(sentence.evidence) if statement.is_searched
+            ]
+            if not statements or any(statement.status is not Status.TOMBSTONED for statement in statements):
+                statement_text = " ".join(
+                    f"{statement.attribute or ''} {statement.content}" for statement in statements
+                )
+                yield ForgetCandidate(
+                    sentence.evidence, sentence.text, sentence.speaker, sentence.said_at, statement_text
+                )
+
+    def _withhold(self, candidates: Sequence[ForgetCandidate], target: ForgetTarget | None) -> None:
+        """Make tombstones of the statements on these sentences, or of the sentences themselves."""
+        permitted = [candidate for candidate in candidates if self._has_sufficient_trust(candidate.evidence)]
+        by_evidence = {candidate.evidence: candidate for candidate in (*permitted, *self._other_evidence(permitted))}
+        tombstones = [
+            tombstone for sentence in by_evidence.values() for tombstone in self._make_tombstones(sentence, target)
+        ]
+        if tombstones:
+            _add_evidence(self.working_set, tombstones[0], (self.evidence,))
+
+    def _other_evidence(self, candidates: Sequence[ForgetCandidate]) -> Iterator[ForgetCandidate]:
+        """Yield the other evidence of the statements on these sentences, as it would still say the same."""
+        for place in candidates:
+            for statement in self._forgettable_statements(place.evidence):
+                for evidence in statement.evidence:
+                    text = _text_at(evidence, self.working_set)
+                    if text is not None and self._has_sufficient_trust(evidence):
+                        yield ForgetCandidate(evidence, text, place.speaker, place.said_at)
+
+    def _forgettable_statements(self, evidence: Evidence) -> list[Atom]:
+        """Return the statements on a sentence that can be forgotten and that the request may end."""
+        statements = (
+            statement
+            for statement in self.working_set.statements_on(evidence)
+            if statement.status in FORGETTABLE_STATUSES and statement.is_searched
+        )
+        return [
+            statement
+            for statement in statements
+            if not statement.is_segment and may_challenge(statement, self.segment.origin, self.store)
+            if proposal_type_of(statement) is not ProposalType.FORGET
+        ]
+
+    def _make_tombstones(self, candidate: ForgetCandidate, target: ForgetTarget | None) -> list[Atom]:
+        """Return the tombstones of the statements on a sentence, or one of the sentence itself."""
+        request_time = {FORGET_REQUESTED_AT: format_time(self.turn.at)}
+        tombstones = [
+            self._record_tombstone(
+                atom.with_(
+                    status=Status.TOMBSTONED,
+                    value=atom.value or candidate.key_words(target),
+                    metadata={**atom.metadata, **request_time},
+                )
+            )
+            for atom in self._forgettable_statements(candidate.evidence)
+        ]
+        is_statement = not self._is_segment(candidate.evidence)
+        return (
+            tombstones
+            if tombstones or is_statement
+            else [self._record_tombstone(self._make_sentence_tombstone(candidate, target))]
+        )
+
+    def _is_segment(self, evidence: Evidence) -> bool:
+        atom = self.working_set.get(AtomId(evidence.segment))
+        return atom is not None and atom.is_segment
+
+    def _make_sentence_tombstone(self, candidate: ForgetCandidate, target: ForgetTarget | None) -> Atom:
+        """Return a new tombstone with the words of a sentence."""
+        segment = self.working_set.get(AtomId(candidate.evidence.segment)) or self.segment
+        origin = min(self.segment.origin, segment.origin, key=lambda origin: TRUST[origin])
+        return Atom(
+            id=next(self.ids),
+            scope=self.segment.scope,
+            kind="fact",
+            content=one_line(candidate.text),
+            observed_at=candidate.said_at,
+            subject=speaker_subject(candidate.speaker),
+            value=candidate.key_words(target),
+            evidence=(candidate.evidence,),
+            origin=origin,
+            principal=self.segment.principal,
+            status=Status.TOMBSTONED,
+            metadata={FORGET_REQUESTED_AT: format_time(self.turn.at)},
+            session_id=segment.session_id,
+            source_id=segment.source_id,
+            **kind_defaults("fact", 1.0, origin),
+        )
+
+    def _record_tombstone(self, tombstone: Atom) -> Atom:
+        """Record a tombstone and return it, with repetitions of its value as evidence.
+
+        They are left out if another sentence states the value too.
+        """
+        self.working_set.record_change(tombstone)
+        if tombstone.value and not self._is_stated_elsewhere(tombstone):
+            tombstone = add_repetitions(tombstone, self.working_set)
+            self.working_set.record_change(tombstone)
+        return tombstone
+
+    def _is_stated_elsewhere(self, tombstone: Atom) -> bool:
+        """Return whether the speaker states the same value in another sentence, which a repetition may mean."""
+        value = set(content_tokens(tombstone.value or ""))
+        for atom, passage in self.working_set.search(sorted(value), CURRENT_STATUSES, MAX_CANDIDATES):
+            if not atom.is_segment or is_assistant(passage.speaker) or statements_need_review(atom.origin):
+                continue
+            for start, end in find_sentences(passage.text):
+                text, evidence = passage.text[start:end], Evidence(atom.id, passage.n, start, end)
+                is_other = evidence != self.evidence and not any(
+                    statement.id == tombstone.id for statement in self.working_set.statements_on(evidence)
+                )
+                if is_other and value <= set(content_tokens(text)) and not is_question(text):
+                    return True
+        return False
+
+    def _ask_reviewer(self, candidates: Sequence[ForgetCandidate]) -> None:
+        """Put one question into review: are these the sentences to forget?"""
+        sentence_texts = " / ".join(one_line(sentence.text) for sentence in candidates)
+        statements = {atom.id for place in candidates for atom in self._forgettable_statements(place.evidence)}
+        question = Atom(
+            id=next(self.ids),
+            scope=self.segment.scope,
+            kind="fact",
+            content=f"Forget this? {sentence_texts}",
+            observed_at=self.turn.at,
+            subject=speaker_subject(self.turn.speaker),
+            evidence=(self.evidence,),
+            origin=self.segment.origin,
+            principal=self.segment.principal,
+            status=Status.CONSTRAINED,
+            derived_from=tuple(sorted(statements)),
+            session_id=self.segment.session_id,
+            confidence=0.5,
+            metadata={
+                PROPOSAL_TYPE_KEY: ProposalType.FORGET.value,
+                FORGET_REQUESTED_AT: format_time(self.turn.at),
+                FORGET_PLACES_KEY: format_places(
+                    [sentence.evidence for sentence in candidates if self._is_segment(sentence.evidence)]
+                ),
+            },
+            **kind_defaults("fact", 0.5, self.segment.origin),
+        )
+        self.working_set.record_change(question)
+
+    def _has_sufficient_trust(self, evidence: Evidence) -> bool:
+        """Return whether the words of a sentence are no more trusted than those of the request."""
+        atom = self.working_set.get(AtomId(evidence.segment))
+        return atom is not None and TRUST[atom.origin] <= TRUST[self.segment.origin]
+
+
+def _states_something(sentence: str) -> bool:
+    """Return whether a sentence may state something: no question, and not too short."""
+    return not is_question(sentence) and len(sentence.split()) >= _MIN_WORDS

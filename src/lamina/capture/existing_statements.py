@@ -1,0 +1,245 @@
+"""The existing statements that new ones are compared with."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from lamina.atom.atom import Atom
+from lamina.atom.claim import Claim, can_replace, claim_of, comparable_value
+from lamina.atom.effective_status import effective_from
+from lamina.atom.identity import AtomId
+from lamina.atom.lineage import lineage_trust
+from lamina.atom.pair import has_sure_contradiction
+from lamina.atom.scope import Scope, readable_scopes
+from lamina.atom.status import RECALL_WEIGHT, Status
+from lamina.atom.trust import trust_of
+from lamina.store.base import AtomFilter, Store
+from lamina.text.equivalence import ComparisonForm, comparison_form
+from lamina.text.normal_form import normal_form
+from lamina.text.timestamps import parse_time
+
+READ_BATCH = 500
+"""How many values one read of the store asks for."""
+MAX_ON_SUBJECT = 100
+"""How many of the newest statements on a subject or a claim are compared word by word."""
+MAX_RECENT_ENDED = 20
+"""How many of the newest challenged or superseded values of a claim are always read."""
+FORGET_REQUESTED_AT = "asked_to_forget_at"
+"""The metadata key for the time at which a user asked in a conversation to forget the statement."""
+_CURRENT_STATUSES = frozenset({Status.ACTIVE, Status.CONSTRAINED})
+_RETRACTED_STATUSES = frozenset({Status.INVALIDATED, Status.TOMBSTONED})
+
+
+class ExistingStatements:
+    """The statements of a scope as they will be once the decisions so far are committed."""
+
+    def __init__(self, atoms: Sequence[Atom], store: Store) -> None:
+        self._store = store
+        self._atoms: dict[AtomId, Atom] = {}
+        self._by_words: dict[tuple[str, str], dict[AtomId, None]] = defaultdict(dict)
+        self._by_claim: dict[tuple[str, Claim], dict[AtomId, None]] = defaultdict(dict)
+        self._by_subject: dict[tuple[str, str], dict[AtomId, None]] = defaultdict(dict)
+        self._forms: dict[str, ComparisonForm] = {}
+        self._is_complete: dict[AtomFilter, bool] = {}
+        for scope in sorted({atom.scope for atom in atoms}):
+            self._read_candidates(scope, [atom for atom in atoms if atom.scope == scope])
+
+    def _read_candidates(self, scope: Scope, atoms: Sequence[Atom]) -> None:
+        """Read the statements that may decide about these atoms.
+
+        A claim may have had thousands of values; most of them decide nothing and are not read.
+        """
+        for batch in _batches(sorted({atom.content for atom in atoms})):
+            self._read_new(AtomFilter(scopes=(scope,), contents=tuple(batch)))
+        claims = {claim for atom in atoms if (claim := claim_of(atom))}
+        claim_names = {name for claim in claims if claim.is_single_valued for name in claim.stored_names}
+        for batch in _batches(sorted(claim_names)):
+            self._read_new(AtomFilter(scopes=(scope,), claims=tuple(batch), statuses=frozenset({Status.ACTIVE})))
+        for subject in sorted({atom.subject for atom in atoms if atom.subject and atom.evidence}):
+            self._read_new(
+                AtomFilter(scopes=(scope,), subject=subject, statuses=_CURRENT_STATUSES, limit=MAX_ON_SUBJECT)
+            )
+        for claim in sorted({claim for atom in atoms if atom.evidence and (claim := claim_of(atom))}, key=str):
+            self._read_new(
+                AtomFilter(scopes=(scope,), claims=claim.stored_names, statuses=_CURRENT_STATUSES, limit=MAX_ON_SUBJECT)
+            )
+
+    def add_decided(self, atoms: Iterable[Atom]) -> None:
+        """Add atoms as they were decided."""
+        self._add(atoms)
+
+    def with_same_words(self, atom: Atom) -> list[Atom]:
+        """Return the current statements with the same words."""
+        return [
+            word
+            for word in self._find_by_words(atom)
+            if word.status in RECALL_WEIGHT or word.status in _CURRENT_STATUSES
+        ]
+
+    def on_same_subject(self, atom: Atom) -> list[Atom]:
+        """Return the current statements on the same subject."""
+        ids = self._by_subject.get((atom.scope, normal_form(atom.subject)), ()) if atom.subject else ()
+        return [self._atoms[atom_id] for atom_id in ids if self._atoms[atom_id].status in _CURRENT_STATUSES]
+
+    def current_values(self, atom: Atom, claim: Claim) -> list[Atom]:
+        """Return the active statements that are the only value of the claim."""
+        active = (statement for statement in self._find_by_claim(atom, claim) if statement.status is Status.ACTIVE)
+        return [
+            statement
+            for statement in active
+            if (statement_claim := claim_of(statement)) and statement_claim.is_single_valued
+        ]
+
+    def challenged_values(self, atom: Atom, claim: Claim) -> list[Atom]:
+        """Return the challenged statements that were the only value of the claim.
+
+        Those that were challenged because they contradict another statement are not among them.
+        """
+        statuses = frozenset({Status.CHALLENGED})
+        self._read_once(
+            AtomFilter(scopes=(atom.scope,), claims=claim.stored_names, statuses=statuses, limit=MAX_RECENT_ENDED)
+        )
+        challenged = (
+            statement for statement in self._find_by_claim(atom, claim) if statement.status is Status.CHALLENGED
+        )
+        single_valued = (
+            statement
+            for statement in challenged
+            if (statement_claim := claim_of(statement)) and statement_claim.is_single_valued
+        )
+        return [
+            statement
+            for statement in single_valued
+            if statement.id != atom.id and not has_sure_contradiction(statement)
+        ]
+
+    def superseded_values(self, atom: Atom, claim: Claim, *, is_late: bool) -> list[Atom]:
+        """Return the superseded values of the claim that held for some time.
+
+        Of many, only the newest are read and those around the time at which the statement begins; all of them if it
+        `is_late`, as its place may be anywhere among them.
+        """
+        query = AtomFilter(scopes=(atom.scope,), claims=claim.stored_names, statuses=frozenset({Status.SUPERSEDED}))
+        if not self._read_once(replace(query, limit=MAX_RECENT_ENDED)) and not self._read_once(query, may_read=is_late):
+            self._read_new(replace(query, valid_at=effective_from(atom)))
+        superseded = (
+            statement for statement in self._find_by_claim(atom, claim) if statement.status is Status.SUPERSEDED
+        )
+        return [
+            statement
+            for statement in superseded
+            if statement.valid_until and effective_from(statement) < statement.valid_until
+        ]
+
+    def find_retracted(self, atom: Atom, claim: Claim | None) -> tuple[Atom, datetime] | None:
+        """Return a statement that said the same and was retracted after this one was said, and when; else None.
+
+        Retractions by a less trusted origin do not count.
+        """
+        if claim:
+            self._read_once(AtomFilter(scopes=(atom.scope,), claims=claim.stored_names, statuses=_RETRACTED_STATUSES))
+        claim_values = self._find_by_claim(atom, claim) if claim else []
+        restatements = [
+            *self._find_by_words(atom),
+            *(rival for rival in claim_values if comparable_value(rival) == comparable_value(atom)),
+        ]
+        for statement in restatements:
+            if (
+                statement.status in _RETRACTED_STATUSES
+                and statement.revision
+                and self.required_trust(statement) >= self.trust_of_new(atom)
+            ):
+                at = ended_at(statement, self._store)
+                if at is not None and atom.observed_at <= at:
+                    return statement, at
+        return None
+
+    def required_trust(self, atom: Atom) -> float:
+        """Return the trust that an origin needs to supersede the atom."""
+        return self._store.required_trust(atom) if atom.revision else self.trust_of_new(atom)
+
+    def trust_of_new(self, atom: Atom) -> float:
+        """Return the trust of a statement that is not stored yet."""
+        return (
+            lineage_trust(atom, lambda ids: self._ancestors(atom.scope, ids))
+            if atom.derived_from
+            else trust_of(atom.origin)
+        )
+
+    def _ancestors(self, scope: Scope, ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
+        return {atom.id: atom for atom in self._store.read(AtomFilter(scopes=readable_scopes(scope), ids=tuple(ids)))}
+
+    def comparison_form(self, atom: Atom) -> ComparisonForm:
+        """Return the words of the atom in the form in which they are compared."""
+        if atom.content not in self._forms:
+            self._forms[atom.content] = comparison_form(atom.content)
+        return self._forms[atom.content]
+
+    def _find_by_words(self, atom: Atom) -> list[Atom]:
+        words = normal_form(atom.content)
+        return [self._atoms[atom_id] for atom_id in self._by_words.get((atom.scope, words), ())] if words else []
+
+    def _find_by_claim(self, atom: Atom, claim: Claim) -> list[Atom]:
+        atoms = (self._atoms[atom_id] for atom_id in self._by_claim.get((atom.scope, claim), ()))
+        return [known for known in atoms if can_replace(known, atom)]
+
+    def _read_once(self, query: AtomFilter, *, may_read: bool = True) -> bool:
+        """Read the atoms of a filter once, and return whether there are no more of them than its limit."""
+        if query not in self._is_complete and may_read:
+            count = self._read_new(query)
+            self._is_complete[query] = query.limit is None or count < query.limit
+        return self._is_complete.get(query, False)
+
+    def _read_new(self, query: AtomFilter) -> int:
+        """Read atoms from the store and return how many there are; decided versions are not overwritten."""
+        atoms = self._store.read(query)
+        self._add(atom for atom in atoms if atom.id not in self._atoms)
+        return len(atoms)
+
+    def _add(self, atoms: Iterable[Atom]) -> None:
+        """Add atoms to the lookup tables. Notes of a run are left out: they are archived with it."""
+        for atom in (candidate for candidate in atoms if candidate.is_searched):
+            self._atoms[atom.id] = atom
+            self._by_words[atom.scope, normal_form(atom.content)][atom.id] = None
+            if atom.subject:
+                self._by_subject[atom.scope, normal_form(atom.subject)][atom.id] = None
+            claim = claim_of(atom)
+            if claim:
+                self._by_claim[atom.scope, claim][atom.id] = None
+
+
+def ended_at(atom: Atom, store: Store) -> datetime | None:
+    """Return when a statement was invalidated or forgotten.
+
+    None if an undo removed it: then it may be said again at any time.
+    """
+    last_change = next(
+        version for version in reversed(store.versions(atom.id)) if version.old_status is not version.atom.status
+    )
+    if atom.status is not Status.TOMBSTONED:
+        return last_change.at
+    if last_change.verb == "undo":
+        return None
+    requested_at = forget_requested_at(atom)
+    return min(last_change.at, requested_at) if requested_at else last_change.at
+
+
+def is_undone(atom: Atom, store: Store) -> bool:
+    """Return whether an atom was removed by undoing the commit that created it, and not by a request to forget it."""
+    return atom.status is Status.TOMBSTONED and store.versions(atom.id)[-1].verb == "undo"
+
+
+def forget_requested_at(atom: Atom) -> datetime | None:
+    """Return when a user asked in a conversation to forget it; None if the metadata has no valid time."""
+    try:
+        return parse_time(atom.metadata[FORGET_REQUESTED_AT]) if FORGET_REQUESTED_AT in atom.metadata else None
+    except ValueError:
+        return None
+
+
+def _batches(values: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(values), READ_BATCH):
+        yield values[start : start + READ_BATCH]

@@ -1,0 +1,228 @@
+"""Turning extracted statements into atoms: filtered, and no more trusted than the words they came from."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
+
+from lamina.atom.atom import Atom, Evidence
+from lamina.atom.claim import MULTI_VALUED_KEY
+from lamina.atom.identity import AtomId
+from lamina.atom.relation import Relation, RelationName
+from lamina.atom.status import Status
+from lamina.atom.trust import statements_need_review
+from lamina.capture.change.nomination import Nomination
+from lamina.capture.change.replay import Replays
+from lamina.capture.draft import CONTENT_LIMIT, parse_draft
+from lamina.capture.extraction import CapturedTurn, ExtractedStatement, Extractor
+from lamina.capture.llm.counts import ModelCounts
+from lamina.capture.llm.extractor import ExtractionResult, run_extractor
+from lamina.capture.recalled_context import remove_recalled_context
+from lamina.capture.remember_requests import find_remember_requests
+from lamina.capture.state_extractor import speaker_subject
+from lamina.capture.statement_filters import is_echo, is_memory_talk, score_importance
+from lamina.errors import InvalidInput
+from lamina.logs import summarise_error
+from lamina.text.normal_form import normal_form
+from lamina.text.speaker_roles import is_assistant, is_system, is_tool
+
+logger = logging.getLogger("lamina")
+
+BATCH_TURNS = 5
+"""How many turns one call of the extractor reads."""
+CONTEXT_TURNS = 4
+"""How many earlier turns the extractor sees as context."""
+MAX_TRIVIAL_IMPORTANCE = 0.15
+"""Greetings and thanks have at most this importance."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatementBatch:
+    """The statements of some turns, the name of the extractor, and why it failed if it did.
+
+    `nominations` and `counts` are what a language model contributed; `replays` are turns that only repeat earlier ones.
+    """
+
+    atoms: list[Atom]
+    extractor_name: str
+    failure: str | None = None
+    nominations: tuple[Nomination, ...] = ()
+    counts: ModelCounts | None = None
+    replays: Replays = field(default_factory=dict)
+
+    @property
+    def summary(self) -> str:
+        """One line for the receipt: which extractor read the turns, and why another one was not used."""
+        return f"read by {self.extractor_name}" + (f", because {self.failure}" if self.failure else "")
+
+
+def build_statements(
+    turns: Sequence[CapturedTurn],
+    before: Sequence[CapturedTurn],
+    extractor: Extractor,
+    segments: Mapping[str, Atom],
+    ids: Iterator[AtomId],
+    recalled: Collection[str] = (),
+) -> StatementBatch:
+    """Return the atoms that the turns state, in their order.
+
+    A sentence that a user asks to remember always becomes one. Repetitions of `recalled` statements and talk about the
+    memory itself are left out.
+    """
+    atoms: list[Atom] = []
+    extractor_name, failure = extractor.name, None
+    counts: ModelCounts | None = None
+    for start in range(0, len(turns), BATCH_TURNS):
+        spoken = [turn for turn in turns[start : start + BATCH_TURNS] if not _is_tool_or_prompt(turn.speaker)]
+        batch = [turn for turn in spoken if not _is_memory_text(turn.text, recalled)]
+        result = _run_extractor_safely(extractor, batch, [*before, *turns[:start]][-CONTEXT_TURNS:])
+        extractor_name, failure = (
+            (result.extractor_name, result.failure) if result.failure else (extractor_name, failure)
+        )
+        counts = result.counts + counts if result.counts and counts else result.counts or counts
+        turn_texts = {(turn.segment, turn.n): turn.text for turn in batch}
+        extracted = [
+            statement for statement in result.statements if not _is_recalled_or_redacted(statement, turn_texts)
+        ]
+        extracted += _find_requested_statements(batch, extracted)
+        times = {(turn.segment, turn.n): turn.at for turn in batch}
+        new_atoms = list(_make_atoms(sorted(extracted, key=_position), segments, times, ids))
+        atoms += link_causes(new_atoms, turn_texts, batch[-1].at) if batch else new_atoms
+    return StatementBatch(atoms, extractor_name, failure, counts=counts)
+
+
+def _run_extractor_safely(
+    extractor: Extractor, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn]
+) -> ExtractionResult:
+    """Return what the extractor finds; an extractor that raises contributes nothing, and the text is stored anyway."""
+    try:
+        return run_extractor(extractor, turns, before)
+    except Exception as error:  # noqa: BLE001 - extractors may be third-party code
+        logger.error("%s failed on %d turns: %s", extractor.name, len(turns), summarise_error(error))
+        return ExtractionResult((), "no extractor", f"{extractor.name} failed: {type(error).__name__}")
+
+
+def _is_tool_or_prompt(speaker: str | None) -> bool:
+    """Return whether a turn is the output of a tool or a system prompt; neither states anything."""
+    return is_tool(speaker) or is_system(speaker)
+
+
+def _is_memory_text(text: str, recalled: Collection[str]) -> bool:
+    """Return whether a text is about the memory itself or repeats recalled statements."""
+    return is_memory_talk(text) or is_echo(text, recalled)
+
+
+def _position(statement: ExtractedStatement) -> tuple[str, int, int]:
+    return statement.evidence.segment, statement.evidence.passage, statement.evidence.start
+
+
+def _is_recalled_or_redacted(statement: ExtractedStatement, turn_texts: Mapping[tuple[str, int], str]) -> bool:
+    """Return whether the sentence is part of recalled context, or lost a secret and with it its meaning."""
+    evidence = statement.evidence
+    text = turn_texts[evidence.segment, evidence.passage]
+    sentence = text[evidence.start : evidence.end].strip()
+    return sentence not in remove_recalled_context(text).text or "[redacted: " in sentence
+
+
+def _find_requested_statements(
+    turns: Sequence[CapturedTurn], extracted: Sequence[ExtractedStatement]
+) -> list[ExtractedStatement]:
+    """Return the sentences that a user asked to remember and that the extractor did not cover, verbatim."""
+    covered = [finding.evidence for finding in extracted]
+    return [
+        ExtractedStatement(
+            content=turn.text[start:end],
+            kind="fact",
+            confidence=1.0,
+            subject=speaker_subject(turn.speaker),
+            evidence=Evidence(turn.segment, turn.n, start, end),
+        )
+        for turn in turns
+        if not is_assistant(
+            turn.speaker
+        )  # an assistant that says "keep in mind that…" does not ask to remember anything
+        for start, end in find_remember_requests(turn.text)
+        if len(turn.text[start:end].encode()) <= CONTENT_LIMIT and not _overlaps(turn, start, end, covered)
+    ]
+
+
+def _overlaps(turn: CapturedTurn, start: int, end: int, covered: Sequence[Evidence]) -> bool:
+    return any(
+        (evidence.segment, evidence.passage) == (turn.segment, turn.n) and evidence.start < end and start < evidence.end
+        for evidence in covered
+    )
+
+
+def _make_atoms(
+    statements: Sequence[ExtractedStatement],
+    segments: Mapping[str, Atom],
+    times: Mapping[tuple[str, int], datetime],
+    ids: Iterator[AtomId],
+) -> Iterator[Atom]:
+    """Yield the atoms of extracted statements, without greetings and statements that have no words."""
+    for finding in statements:
+        importance = score_importance(finding.content, finding.kind)
+        if importance <= MAX_TRIVIAL_IMPORTANCE or not normal_form(finding.content):
+            continue
+        turn_key = finding.evidence.segment, finding.evidence.passage
+        atom = _make_atom(finding, segments[turn_key[0]], times[turn_key], importance, next(ids))
+        if atom is not None:
+            yield atom
+
+
+def _make_atom(
+    statement: ExtractedStatement, segment: Atom, at: datetime, importance: float, atom_id: AtomId
+) -> Atom | None:
+    """Return the atom of one extracted statement, pending if its words are; None if it is too long for a statement."""
+    try:
+        draft = parse_draft(
+            content=statement.content,
+            kind=statement.kind,
+            subject=statement.subject,
+            attribute=statement.attribute,
+            value=statement.value,
+            confidence=statement.confidence,
+            valid_from=statement.valid_from,
+            importance=importance,
+            evidence=(statement.evidence,),
+            observed_at=at,
+            session_id=segment.session_id,
+            source_id=segment.source_id,
+            agents=segment.agents,
+            metadata={} if statement.may_end_others else {MULTI_VALUED_KEY: "true"},
+        )
+    except InvalidInput:
+        return None  # the words themselves are stored in the segment
+    atom = draft.to_atom(atom_id, segment.scope, segment.origin, segment.principal, at)
+    is_pending = statements_need_review(segment.origin) or segment.status is Status.CONSTRAINED
+    return atom.with_(status=Status.CONSTRAINED) if is_pending else atom
+
+
+STATED_CAUSE_CONFIDENCE = 0.7
+"""The confidence of a relation that rests on a word such as "therefore"."""
+
+_CONSEQUENCE = re.compile(
+    r"(?:and )?(?:so|therefore|hence|thus|consequently|as a result|that(?:['’]s| is| was) why|which is why|"
+    r"because of (?:that|this)|for that reason|that led to|this led to)\b(?! (?:far|much|many|long)\b)",
+    re.IGNORECASE,
+)
+
+
+def link_causes(atoms: Sequence[Atom], turn_texts: Mapping[tuple[str, int], str], now: datetime) -> list[Atom]:
+    """Return the statements of some turns, each consequence related to the statement of its cause in the same turn."""
+    linked = list(atoms)
+    for n, (cause, effect) in enumerate(pairwise(atoms)):
+        cause_place, effect_place = cause.evidence[0], effect.evidence[0]
+        if (cause_place.segment, cause_place.passage) != (
+            effect_place.segment,
+            effect_place.passage,
+        ) or cause_place.start == effect_place.start:
+            continue
+        if _CONSEQUENCE.match(turn_texts[effect_place.segment, effect_place.passage], effect_place.start):
+            relation = Relation(RelationName.CAUSED_BY, cause.id, STATED_CAUSE_CONFIDENCE, now)
+            linked[n + 1] = effect.with_(relations=(*effect.relations, relation))
+    return linked

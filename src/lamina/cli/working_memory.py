@@ -1,0 +1,189 @@
+"""`lamina run` and `lamina block`: the notes of a run and of a workstream."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lamina.cli.command import JsonOption, ScopeOption, SharedOptions, VaultOption, command
+from lamina.cli.output import CommandResult, OutputBlock, TextGrid, TextLine, shorten
+from lamina.cli.receipts import atom_outcome_blocks, render_receipt, undo_blocks
+from lamina.cli.record_views import atom_data, format_minute, one_line_text, short_id
+from lamina.cli.session import CommandSession
+from lamina.cli.text_input import read_text_argument
+from lamina.cli.write import OriginOption, PrivateOption, TagsOption
+
+if TYPE_CHECKING:
+    from lamina.atom.atom import Atom
+    from lamina.memory import Memory
+
+PANEL = "Write"
+
+run = typer.Typer(
+    name="run",
+    no_args_is_help=True,
+    epilog='Example: lamina run note task-7 "Port 8080 is taken."  ·  lamina run show task-7  ·  '
+    'lamina run close task-7 success "Deployed on 9090." --workflow deploy',
+)
+block = typer.Typer(
+    name="block",
+    no_args_is_help=True,
+    epilog='Example: lamina block add release-2 planner "Freeze on Friday."  ·  lamina block show release-2',
+)
+
+RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="The name of the run.", show_default=False)]
+WorkstreamArgument = Annotated[
+    str, typer.Argument(metavar="WORKSTREAM", help="The name of the workstream.", show_default=False)
+]
+TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="The note, or - for stdin.", show_default=False)]
+
+
+@run.callback()
+def run_group(
+    ctx: typer.Context, vault: VaultOption = None, scope: ScopeOption = None, json: JsonOption = False
+) -> None:
+    """Keep the notes of one run separate from other memory; closing it writes one event with its outcome."""
+    ctx.obj = SharedOptions(vault, scope, json).completed_by(ctx.obj or SharedOptions())
+
+
+@block.callback()
+def block_group(
+    ctx: typer.Context, vault: VaultOption = None, scope: ScopeOption = None, json: JsonOption = False
+) -> None:
+    """Keep short notes of a workstream, by role, in one file; beyond fifteen the oldest are merged."""
+    ctx.obj = SharedOptions(vault, scope, json).completed_by(ctx.obj or SharedOptions())
+
+
+@command(
+    run, "note", panel=PANEL, has_dry_run=True, may_create=True, example='lamina run note task-7 "Port 8080 is taken."'
+)
+def note(
+    session: CommandSession,
+    run_id: RunArgument,
+    text: TextArgument,
+    kind: Annotated[str, typer.Option(help="interaction, decision, question, …")] = "interaction",
+    phase: Annotated[str | None, typer.Option(help="The phase of the run.")] = None,
+    tags: TagsOption = None,
+    origin: OriginOption = None,
+    private: PrivateOption = False,
+) -> CommandResult:
+    """Add a note to a run; recall outside the run does not find it."""
+    with session.open_for_change() as memory:
+        atom = memory.run(run_id, private=private).note(
+            _resolve_text(text), kind=kind, phase=phase, tags=tags or (), origin=origin
+        )
+        return _render_note(session, memory, atom, f"a note of run {run_id}")
+
+
+@command(
+    run,
+    "close",
+    panel=PANEL,
+    has_dry_run=True,
+    may_create=True,
+    example='lamina run close task-7 success "Deployed on 9090; 8080 was taken." --workflow deploy',
+)
+def close(
+    session: CommandSession,
+    run_id: RunArgument,
+    outcome: Annotated[
+        str, typer.Argument(help="success, failure, abandoned, scan, promotion or rollback.", show_default=False)
+    ],
+    summary: Annotated[str, typer.Argument(help="The result, or - for stdin.", show_default=False)],
+    workflow: Annotated[
+        str | None, typer.Option(help="A fixed name of the workflow; successful runs become a procedure.")
+    ] = None,
+    private: PrivateOption = False,
+) -> CommandResult:
+    """Close a run: its notes are archived and one event records the outcome. Undo reopens the run."""
+    with session.open_for_change() as memory:
+        receipt = memory.run(run_id, private=private).close(outcome, _resolve_text(summary), workflow)
+        return render_receipt(session, memory, receipt)
+
+
+@command(run, "show", panel=PANEL, example='lamina run show task-7  ·  lamina run show task-7 --ask "which port?"')
+def show_run(
+    session: CommandSession,
+    run_id: RunArgument,
+    ask: Annotated[str | None, typer.Option(help="Sort the notes by how well they answer this question.")] = None,
+    k: Annotated[int, typer.Option("-k", help="How many notes at most.", min=1)] = 5,
+    private: PrivateOption = False,
+) -> CommandResult:
+    """Show the notes of an open run, or the outcome of a closed one."""
+    memory = session.memory
+    run_memory = memory.run(run_id, private=private)
+    event, notes = run_memory.event, run_memory.notes() if ask is None else run_memory.recall(ask, k)
+    data = {
+        "run": run_memory.id,
+        "outcome": event.metadata.get("outcome") if event else None,
+        "event": _atom_data(memory, event) if event else None,
+        "notes": [_atom_data(memory, atom) for atom in notes],
+    }
+    if event is not None:
+        return CommandResult(data, (TextLine(f"closed: {event.content}", "bold"),))
+    rows = tuple((format_minute(atom.recorded_at), short_id(atom.id), shorten(one_line_text(atom))) for atom in notes)
+    return CommandResult(data, (TextGrid(("when (UTC)", "id", "note"), rows) if rows else TextLine("no notes yet"),))
+
+
+@command(
+    block,
+    "add",
+    panel=PANEL,
+    has_dry_run=True,
+    may_create=True,
+    example='lamina block add release-2 planner "Freeze on Friday."',
+)
+def add(
+    session: CommandSession,
+    workstream: WorkstreamArgument,
+    role: Annotated[str, typer.Argument(help="The role that adds it: planner, tester, …", show_default=False)],
+    text: TextArgument,
+    private: PrivateOption = False,
+) -> CommandResult:
+    """Add a note of a role to a workstream's block."""
+    with session.open_for_change() as memory:
+        atom = memory.block(workstream, private=private).add(role, _resolve_text(text))
+        return _render_note(session, memory, atom, f"noted in {workstream}")
+
+
+@command(block, "show", panel=PANEL, example="lamina block show release-2 --budget 300")
+def show_block(
+    session: CommandSession,
+    workstream: WorkstreamArgument,
+    budget: Annotated[int | None, typer.Option(help="Maximum tokens; the newest notes are kept.", min=0)] = None,
+    private: PrivateOption = False,
+) -> CommandResult:
+    """Show a workstream's notes as an agent gets them, oldest first."""
+    block_memory = session.memory.block(workstream, private=private)
+    text = block_memory.text(budget)
+    data = {
+        "workstream": block_memory.workstream,
+        "entries": [{"role": entry.role, "text": entry.text} for entry in block_memory.entries],
+        "text": text,
+    }
+    blocks: tuple[OutputBlock, ...] = (
+        tuple(TextLine(line) for line in text.split("\n")) if text else (TextLine("no notes"),)
+    )
+    return CommandResult(data, blocks)
+
+
+def _render_note(session: CommandSession, memory: Memory, atom: Atom, reason: str) -> CommandResult:
+    path = memory.path_of(atom.id)
+    commit = memory.history(atom.id).versions[-1].commit
+    undoable = None if session.dry_run else commit
+    data = {
+        "dry_run": session.dry_run,
+        "commit": undoable,
+        "undo": session.format_command("undo", undoable) if undoable else None,
+        "atom": atom_data(atom, path),
+    }
+    return CommandResult(data, (*atom_outcome_blocks("noted", atom, path, reason), *undo_blocks(session, commit)))
+
+
+def _resolve_text(text: str) -> str:
+    return read_text_argument("-")[0] if text == "-" else text
+
+
+def _atom_data(memory: Memory, atom: Atom) -> object:
+    return atom_data(atom, memory.path_of(atom.id))

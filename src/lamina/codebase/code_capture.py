@@ -1,0 +1,220 @@
+"""Store the summary of a codebase: one atom for each folder and source file, in one commit; unchanged files are
+skipped.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from lamina.atom.atom import Atom, kind_defaults
+from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.kinds import Layer
+from lamina.atom.status import ENDED, Status
+from lamina.atom.trust import statements_need_review
+from lamina.capture.erased_text import find_erased_statements
+from lamina.capture.existing_statements import is_undone
+from lamina.capture.receipt import Outcome, Receipt, Result
+from lamina.capture.redact import redact
+from lamina.capture.statement_commit import Writer, new_ids, retry_exclusively
+from lamina.capture.trust_limits import limit_to_trust
+from lamina.codebase.code_summary import CodebaseSummary, CodeEntry
+from lamina.errors import InvalidInput
+from lamina.store.base import AtomChange, AtomFilter, Commit, Store
+from lamina.text.hidden_characters import HIDDEN_TEXT_TAG, has_hidden_text
+
+KIND = "code"
+CODEBASE, PATH, SHA256, READ_BY = "codebase", "path", "sha256", "read_by"
+"""Metadata keys of a code atom."""
+
+
+@dataclass(frozen=True, slots=True)
+class _EntryOutcome:
+    """The outcome for one entry, or for one atom whose file was removed."""
+
+    outcome: Outcome
+    secrets: tuple[str, ...] = ()
+
+
+def capture_codebase(
+    summary: CodebaseSummary,
+    writer: Writer,
+    store: Store,
+    ids: IdSource,
+    now: datetime,
+    *,
+    agents: tuple[str, ...] = (),
+    personal: bool = False,
+) -> Receipt:
+    """Store what a codebase defines: new files are added, changed files revised, removed files archived."""
+
+    def capture() -> Receipt:
+        existing = _existing_atoms(summary, writer, store)
+        run = _CodeCapture(summary, writer, store, new_ids(ids, now), now, agents, personal)
+        outcomes = [
+            outcome
+            for entry in summary.entries
+            if (outcome := run.capture_entry(entry, existing.get(entry.path))) is not None
+        ]
+        paths = {entry.path for entry in summary.entries}
+        outcomes += [
+            outcome
+            for path, atom in sorted(existing.items())
+            if path not in paths and (outcome := run.archive_removed(path, atom))
+        ]
+        return _commit_outcomes(outcomes, run, existing.get("."))
+
+    return retry_exclusively(store, capture)
+
+
+def _existing_atoms(summary: CodebaseSummary, writer: Writer, store: Store) -> dict[str, Atom]:
+    """Return the stored atoms of a codebase by path; one that has not ended comes before ended ones.
+
+    InvalidInput if the name belongs to another codebase.
+    """
+    atoms = store.read(AtomFilter(scopes=(writer.scope,), kinds=frozenset({KIND})))
+    code_atoms = [
+        code_atom
+        for code_atom in atoms
+        if code_atom.metadata.get(CODEBASE) == summary.name and PATH in code_atom.metadata
+    ]
+    by_path = {code_atom.metadata[PATH]: code_atom for code_atom in reversed(code_atoms) if code_atom.status in ENDED}
+    by_path |= {
+        code_atom.metadata[PATH]: code_atom for code_atom in reversed(code_atoms) if code_atom.status not in ENDED
+    }
+    live = {path for path, atom in by_path.items() if atom.status is Status.ACTIVE and path != "."}
+    if live and live.isdisjoint(entry.path for entry in summary.entries):
+        raise InvalidInput(
+            f"another codebase is stored under the name {summary.name}; choose a different name for this one"
+        )
+    return by_path
+
+
+@dataclass(frozen=True, slots=True)
+class _CodeCapture:
+    summary: CodebaseSummary
+    writer: Writer
+    store: Store
+    ids: Iterator[AtomId]
+    now: datetime
+    agents: tuple[str, ...]
+    personal: bool
+
+    def capture_entry(self, entry: CodeEntry, atom: Atom | None) -> _EntryOutcome | None:
+        """Return the outcome for a file or folder that exists; None if there is nothing to do."""
+        if atom is not None and atom.status in ENDED:
+            if not is_undone(atom, self.store):
+                return None  # a person retracted it; an existing file alone does not restore it
+            atom = None
+        if atom is None:
+            return self._new_atom(entry)
+        same = (atom.metadata.get(SHA256), atom.metadata.get(READ_BY)) == (entry.sha256, entry.parser_id)
+        if same and atom.status is not Status.ARCHIVED:
+            return None
+        is_archived = atom.status is Status.ARCHIVED
+        fields, secrets = self._fields(entry)
+        fields = {} if same else fields
+        status = Status.ACTIVE if is_archived else atom.status
+        result, reason = (Result.RESTORED, "exists again") if is_archived else (Result.REVISED, "changed")
+        return _EntryOutcome(
+            Outcome(result, _with_hidden_tag(atom.with_(status=status, **fields)), f"{entry.path}: {reason}"), secrets
+        )
+
+    def archive_removed(self, path: str, atom: Atom) -> _EntryOutcome | None:
+        """Return the outcome for the atom of a file or folder that may have been removed; None if it stays."""
+        if atom.status is not Status.ACTIVE or atom.pinned or not self.summary.is_removed(path):
+            return None
+        return _EntryOutcome(
+            Outcome(Result.REVISED, atom.with_(status=Status.ARCHIVED), f"{path}: archived, it no longer exists")
+        )
+
+    def _new_atom(self, entry: CodeEntry) -> _EntryOutcome:
+        fields, secrets = self._fields(entry)
+        is_pending = statements_need_review(self.writer.origin)
+        traits = kind_defaults(KIND, 1.0, self.writer.origin) | {"layer": Layer.CODEBASE}
+        atom = Atom(
+            id=next(self.ids),
+            scope=self.writer.scope,
+            kind=KIND,
+            origin=self.writer.origin,
+            agents=self.agents,
+            principal=self.writer.principal,
+            status=Status.CONSTRAINED if is_pending else Status.ACTIVE,
+            **traits,
+            **fields,
+        )
+        return _EntryOutcome(
+            Outcome(Result.HELD if is_pending else Result.NEW, _with_hidden_tag(atom), f"{entry.path}: added"), secrets
+        )
+
+    def _fields(self, entry: CodeEntry) -> tuple[dict[str, Any], tuple[str, ...]]:
+        words = redact(entry.content, personal=self.personal)
+        metadata = {CODEBASE: self.summary.name, PATH: entry.path, SHA256: entry.sha256, READ_BY: entry.parser_id}
+        subject = self.summary.name if entry.path == "." else entry.path
+        fields: dict[str, Any] = {
+            "content": words.text,
+            "subject": redact(subject).text,
+            "metadata": metadata,
+            "observed_at": self.now,
+        }
+        return fields, tuple(secret.name for secret in words.secrets)
+
+
+def _commit_outcomes(
+    outcomes_by_entry: Sequence[_EntryOutcome], capture: _CodeCapture, root_atom: Atom | None
+) -> Receipt:
+    """Commit the changes that the writer may make, and return a receipt that counts the others."""
+    writer, store, summary = capture.writer, capture.store, capture.summary
+    erased = find_erased_statements(
+        [entry.outcome.atom for entry in outcomes_by_entry if not entry.outcome.atom.revision], store
+    )
+    requested = {
+        entry.outcome.atom.id: entry.outcome.atom for entry in outcomes_by_entry if entry.outcome.atom.id not in erased
+    }
+    allowed = limit_to_trust(requested, writer.origin, writer.scope, store)
+    written = [entry for entry in outcomes_by_entry if entry.outcome.atom.id in allowed]
+    stages = (
+        ("files", summary.description),
+        ("atoms", _describe_counts(written, len(outcomes_by_entry) - len(written))),
+    )
+    if not written:
+        same = (Outcome(Result.DUPLICATE, root_atom, "nothing has changed"),) if root_atom else ()
+        return Receipt(None, same, stages=stages)
+    commit = Commit(
+        actor=writer.actor,
+        origin=writer.origin,
+        verb="capture",
+        scope=writer.scope,
+        reason=f"codebase {redact(summary.name).text}: {_describe_counts(written, 0)}",
+        changes=tuple(AtomChange(allowed[entry.outcome.atom.id]) for entry in written),
+    )
+    committed = store.commit(commit)
+    atoms = {atom.id: atom for atom in committed.atoms}
+    outcomes = (Outcome(o.result, atoms.get(o.atom.id, o.atom), o.reason) for o in (entry.outcome for entry in written))
+    secrets = tuple(dict.fromkeys(name for entry in written for name in entry.secrets))
+    return Receipt(committed.id, tuple(outcomes), stages=stages, redacted=secrets)
+
+
+def _describe_counts(written: Sequence[_EntryOutcome], refused_count: int) -> str:
+    counts = Counter(_count_label(entry.outcome) for entry in written)
+    parts = [f"{many:,} {label}" for label, many in counts.items()]
+    parts += [f"{refused_count:,} unchanged: written by a more trusted origin"] if refused_count else []
+    return ", ".join(parts) or "nothing has changed"
+
+
+def _count_label(outcome: Outcome) -> str:
+    if outcome.atom.status is Status.ARCHIVED:
+        return "archived"
+    return {Result.NEW: "new", Result.HELD: "held", Result.RESTORED: "back"}.get(outcome.result, "changed")
+
+
+def _with_hidden_tag(atom: Atom) -> Atom:
+    """Return the atom with the tag for invisible characters if its content has any."""
+    return (
+        atom.with_(tags=(*atom.tags, HIDDEN_TEXT_TAG))
+        if has_hidden_text(atom.content) and HIDDEN_TEXT_TAG not in atom.tags
+        else atom
+    )

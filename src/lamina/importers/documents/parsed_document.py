@@ -1,0 +1,78 @@
+"""Define a parsed document, the error for files that cannot be read, and the size limits of both."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from lamina.capture.pieces import TextPiece
+from lamina.errors import InvalidInput
+from lamina.text.normal_form import one_line
+
+MAX_FILE_BYTES = 100 << 20
+"""Bytes of the largest file that is read."""
+LONGEST = 20_000_000
+"""Characters of the longest document."""
+
+_MAX_UNPACKED_BYTES = 300 << 20
+_MAX_PARTS = 20_000
+_MAX_RATIO = 100
+_SMALL_UNPACKED_BYTES = 20 << 20
+_MAX_TITLE_LENGTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """A document's title, the format it was read as, and its pieces in reading order."""
+
+    title: str
+    form: str
+    pieces: tuple[TextPiece, ...]
+
+
+class UnreadableDocument(InvalidInput):
+    """A file that cannot be read; `reason` says why and what to do."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"{path.name}: {reason}")
+
+
+def import_extra(module: str, path: Path) -> Any:
+    """Import a library of the extra `documents`; UnreadableDocument if it is not installed."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        reason = f"reading {path.suffix or 'it'} needs an extra; run `pip install 'lamina[documents]'`"
+        raise UnreadableDocument(path, reason) from error
+
+
+def build_document(path: Path, form: str, title: str | None, pieces: Iterable[TextPiece]) -> ParsedDocument:
+    """Return the document of these pieces, named after its file if it has no title; UnreadableDocument if it is too
+    long.
+    """
+    collected: list[TextPiece] = []
+    length = 0
+    for piece in pieces:
+        length += len(piece.text)
+        if length > LONGEST:
+            raise UnreadableDocument(path, f"it has more than {LONGEST:,} characters; split it")
+        collected.append(piece)
+    return ParsedDocument(one_line(title or "")[:_MAX_TITLE_LENGTH] or path.stem, form, tuple(collected))
+
+
+def check_archive(path: Path) -> None:
+    """Refuse a zip-based file that would unpack into more than a real document contains."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            parts = archive.infolist()
+    except (zipfile.BadZipFile, ValueError, OverflowError) as error:
+        raise UnreadableDocument(path, f"it is damaged: {error}") from error
+    unpacked, packed = sum(part.file_size for part in parts), sum(part.compress_size for part in parts)
+    bomb = unpacked > _SMALL_UNPACKED_BYTES and unpacked > _MAX_RATIO * max(1, packed)
+    if len(parts) > _MAX_PARTS or unpacked > _MAX_UNPACKED_BYTES or bomb:
+        raise UnreadableDocument(path, f"it would unpack to {unpacked >> 20} MB in {len(parts)} parts; not opened")

@@ -1,0 +1,155 @@
+"""Define the items of an import, each with an idempotency key that does not depend on where its file is."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeAlias
+
+from lamina.atom.status import Status
+from lamina.atom.trust import Origin
+from lamina.capture.draft import Draft
+from lamina.capture.pieces import TextPiece
+from lamina.capture.redact import redact
+from lamina.text.normal_form import to_nfkc
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceQuote:
+    """The words a statement rests on in another memory: in which session, by whom and when they were said."""
+
+    session_id: str
+    speaker: str | None
+    at: datetime | None
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedConversation:
+    """One conversation; `prefix_hashes` has the hash of each of its beginnings, one for each piece.
+
+    `foreign_id` is the atom that held the words in the other memory and `passage_numbers` the passage of each piece;
+    `has_statements` means that their statements are imported with them.
+    """
+
+    title: str
+    session_id: str
+    source_id: str
+    observed_at: datetime | None
+    pieces: tuple[TextPiece, ...]
+    prefix_hashes: tuple[str, ...]
+    path: str
+    content_hash: str
+    origin: Origin = Origin.IMPORT
+    skipped_pieces: int = 0
+    foreign_id: str = ""
+    passage_numbers: tuple[int, ...] = ()
+    has_statements: bool = False
+
+    @property
+    def key(self) -> str:
+        return idempotency_key(self.content_hash)
+
+    def after(self, count: int) -> ImportedConversation:
+        """Return the conversation without its first pieces, which were imported when it was shorter."""
+        return replace(
+            self, pieces=self.pieces[count:], passage_numbers=self.passage_numbers[count:], skipped_pieces=count
+        )
+
+    def without_passages(self, passage_numbers: Collection[int]) -> ImportedConversation:
+        """Return the conversation without the pieces of these passages."""
+        remaining = [n for n, place in enumerate(self.passage_numbers) if place not in passage_numbers]
+        return replace(
+            self,
+            pieces=tuple(self.pieces[n] for n in remaining),
+            passage_numbers=tuple(self.passage_numbers[n] for n in remaining),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedDocument:
+    """A note or file, split into pieces."""
+
+    title: str
+    session_id: str
+    source_id: str
+    observed_at: datetime | None
+    pieces: tuple[TextPiece, ...]
+    path: str
+    content_hash: str
+    tags: tuple[str, ...] = ()
+    origin: Origin = Origin.DOCUMENT
+
+    @property
+    def key(self) -> str:
+        return idempotency_key(self.content_hash)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedFact:
+    """A statement of another memory: `constrained` until a person confirms it, or ended as it was there.
+
+    `quotes` are the words it rests on, as far as they are known.
+    """
+
+    draft: Draft
+    status: Status
+    foreign_id: str
+    replaced_by: str | None
+    source_id: str
+    path: str
+    content_hash: str
+    origin: Origin = Origin.IMPORT
+    quotes: tuple[EvidenceQuote, ...] = ()
+
+    @property
+    def key(self) -> str:
+        return idempotency_key(self.content_hash)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportProblem:
+    """Something that could not be read; the rest of the import continues."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedItem:
+    """Something that is not imported, and why."""
+
+    path: str
+    reason: str
+
+
+ImportedItem: TypeAlias = ImportedConversation | ImportedDocument | ImportedFact
+ImportStep: TypeAlias = ImportedItem | ImportProblem | SkippedItem
+
+
+def idempotency_key(content_hash: str) -> str:
+    """Return the idempotency key of the commit that imports the item with this hash."""
+    return f"import:{content_hash}"
+
+
+def content_hash_of(*parts: str) -> str:
+    """Return a hash of an item's text and source; white space and paths do not change it."""
+    return _digest("", parts)
+
+
+def prefix_hashes(identity: str, pieces: Sequence[TextPiece]) -> tuple[str, ...]:
+    """Return a hash for every beginning of a conversation."""
+    marks: list[str] = []
+    mark = _digest("", [identity])
+    for piece in pieces:
+        mark = _digest(mark, [piece.speaker or "", piece.text])
+        marks.append(mark)
+    return tuple(marks)
+
+
+def _digest(before: str, parts: Iterable[str]) -> str:
+    """Return a hash of redacted, normalised text, so that not even the hash depends on a secret."""
+    words = "\0".join([before, *(" ".join(to_nfkc(redact(part).text).split()) for part in parts)])
+    return hashlib.blake2b(words.encode(), digest_size=16).hexdigest()

@@ -1,0 +1,136 @@
+"""The tools that read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from lamina.atom.passage import passages_of
+from lamina.documents.atom import QuoteDocument, atom_document, load_quotes
+from lamina.documents.history import HistoryDocument, history_document
+from lamina.documents.neighbour import neighbour_documents
+from lamina.documents.recall import hit_document
+from lamina.documents.stats import StatsDocument, stats_document
+from lamina.mcp.arguments import GetArguments, RecallArguments, StatusArguments
+from lamina.mcp.result_documents import AtomResult, RecallResult, brief_hit
+from lamina.mcp.result_text import (
+    DATA_NOTICE,
+    ToolResult,
+    atom_items,
+    earlier_version_items,
+    fence_items,
+    neighbour_items,
+    quote_item,
+)
+from lamina.text.timestamps import format_time
+
+if TYPE_CHECKING:
+    from lamina.atom.atom import Atom
+    from lamina.memory import Memory
+    from lamina.recall.context_packing import ContextItem
+    from lamina.recall.hit import Recall
+
+
+def recall(memory: Memory, arguments: RecallArguments) -> ToolResult:
+    """Return the passages that answer, best first, and a fenced text of them."""
+    recalled = memory.recall(
+        arguments.question,
+        arguments.k,
+        mode=arguments.mode,
+        scopes=arguments.scopes,
+        include=tuple(arguments.include),
+        fast=arguments.fast,
+        as_of=arguments.as_of,
+        known_at=arguments.known_at,
+        filter_stale=arguments.filter_stale,
+    )
+    document = RecallResult(
+        recall_id=recalled.id,
+        known=bool(recalled.relevant),
+        asked_at=format_time(recalled.asked_at),
+        position=recalled.position,
+        model=recalled.model,
+        understood=dict(recalled.understood),
+        filtered=dict(recalled.filtered),
+        hits=[brief_hit(rank, hit) for rank, hit in enumerate(recalled.hits, 1)],
+        explained=[hit_document(rank, hit) for rank, hit in enumerate(recalled.hits, 1)] if arguments.explain else None,
+    )
+    return ToolResult(recall_text(recalled, arguments.budget), document)
+
+
+def recall_text(recall: Recall, budget: int) -> str:
+    """Return the recall as fenced text, with how to give feedback on it."""
+    count = len(recall.relevant)
+    header = f"recall {recall.id}: {count} relevant" if count else f"recall {recall.id}: nothing relevant is known"
+    lines = [header, DATA_NOTICE, recall.context(budget)]
+    lines += [f"afterwards: feedback with recall_id {recall.id} and the ids you used"] if count else []
+    return "\n".join(lines)
+
+
+def get(memory: Memory, arguments: GetArguments) -> ToolResult:
+    """Return one atom in full, with the text it rests on, and its history and links if requested."""
+    atom = memory.get(arguments.id, as_of=arguments.as_of, known_at=arguments.known_at)
+    past_versions = history_document(memory, atom.id) if arguments.history else None
+    links = neighbour_documents(memory, atom.id) if arguments.neighbours else None
+    document = AtomResult(
+        **dict(atom_document(atom, memory.path_of(atom.id))),
+        quotes=load_quotes(memory, atom),
+        confirmations=memory.confirmations(atom.id),
+        history=past_versions,
+        neighbours=links,
+    )
+    lines = [_atom_header(atom)]
+    lines += [f"superseded by {', '.join(atom.superseded_by)}"] if atom.superseded_by else []
+    lines += _transition_lines(past_versions) if past_versions else []
+    lines += (
+        ["marked out: links from it; marked in: links to it" if links else "no links"] if arguments.neighbours else []
+    )
+    items = [*atom_items(atom), *_quote_items(memory, document.quotes)]
+    items += earlier_version_items(atom, memory.history(atom.id).versions) if past_versions else []
+    items += neighbour_items(memory.neighbours(atom.id), atom.id) if links else []
+    return ToolResult("\n".join([*lines, fence_items(items)]), document)
+
+
+def _atom_header(atom: Atom) -> str:
+    flags = [name for name, is_set in (("pinned", atom.pinned), ("resolved", atom.resolved)) if is_set]
+    parts = [atom.status, f"layer {atom.layer}", *flags, f"revision {atom.revision}"]
+    return f"{atom.id}: {atom.kind}, {', '.join(parts)}"
+
+
+def _transition_lines(history: HistoryDocument) -> list[str]:
+    """Return the status changes without their reasons, which are in the document because they may quote content."""
+    moves = [
+        f"{transition.at} {transition.old or 'created'} → {transition.new} by commit {transition.commit}"
+        for transition in history.transitions
+    ]
+    return [*moves, f"{len(history.versions)} versions; reasons are in the structured result"]
+
+
+def _quote_items(memory: Memory, quotes: Sequence[QuoteDocument]) -> Iterator[ContextItem]:
+    """Yield the quotes an atom rests on, those of one turn together."""
+    quotes_by_turn: dict[tuple[str, int], list[str]] = {}
+    for quote_document in quotes:
+        quotes_by_turn.setdefault((quote_document.segment, quote_document.passage), []).append(quote_document.text)
+    for (id, n), texts in quotes_by_turn.items():
+        segment = memory.get(id)
+        yield from (
+            quote_item(segment, passage, " … ".join(texts)) for passage in passages_of(segment) if passage.n == n
+        )
+
+
+def status(memory: Memory, arguments: StatusArguments) -> ToolResult:
+    """Return the state of the memory."""
+    document = stats_document(memory)
+    return ToolResult(_stats_text(document), document)
+
+
+def _stats_text(stats: StatsDocument) -> str:
+    by_status = ", ".join(f"{count} {name}" for name, count in stats.by_status.items())
+    running = [job.name for job in stats.jobs if job.running]
+    lines = [
+        f"{stats.scope}: {stats.atoms} atoms ({by_status or 'none'}), {stats.commits} commits",
+        f"{stats.waiting} captured passages are waiting for extraction; {stats.to_review} items are pending review",
+        f"{len(stats.problems)} problems with files or atoms" if stats.problems else "no problems",
+        f"running: {', '.join(running)}" if running else "no background work",
+    ]
+    return "\n".join(lines)

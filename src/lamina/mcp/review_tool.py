@@ -1,0 +1,117 @@
+"""The tool of review: pending items, and the decisions of a person.
+
+An agent that does not speak for a person may only list; the memory refuses the rest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from lamina.documents.atom import load_quotes
+from lamina.documents.inbox import VerbDocument
+from lamina.errors import InvalidInput
+from lamina.mcp.arguments import ReviewArguments, reject_unused_arguments
+from lamina.mcp.result_documents import PendingItem, ReviewResult, write_result
+from lamina.mcp.result_text import ToolResult, inbox_text, receipt_text
+
+if TYPE_CHECKING:
+    from lamina.capture.receipt import Receipt
+    from lamina.memory import Memory
+    from lamina.review.pending_items import Item
+
+
+_ACTION_ARGUMENTS = {
+    "list": ("source", "kind", "limit"),
+    "confirm": ("id", "source"),
+    "reject": ("id", "source"),
+    "edit": ("id", "content", "value"),
+    "keep": ("id", "other"),
+    "both": ("id", "other"),
+    "later": ("id", "other"),
+    "merge": ("id", "other", "content", "value"),
+}
+"""The arguments of each action beside the reason."""
+
+
+def review(memory: Memory, arguments: ReviewArguments) -> ToolResult:
+    """List the pending items, or apply a person's decision."""
+    reject_unused_arguments(
+        arguments,
+        ("action", "reason", *_ACTION_ARGUMENTS[arguments.action]),
+        "see the tool's description for the arguments of each action",
+    )
+    if arguments.action == "list":
+        return _list_items(memory, arguments)
+    receipts = _apply_decision(memory, arguments)
+    document = ReviewResult(
+        waiting=memory.review.count(), items=[], decisions=[write_result(receipt) for receipt in receipts]
+    )
+    return ToolResult("\n".join(receipt_text(receipt) for receipt in receipts), document)
+
+
+def _list_items(memory: Memory, arguments: ReviewArguments) -> ToolResult:
+    items = memory.review.list(arguments.source, kind=arguments.kind, limit=arguments.limit)
+    waiting = memory.review.count(arguments.source, kind=arguments.kind)
+    document = ReviewResult(waiting=waiting, items=[_pending_item(memory, item) for item in items], decisions=[])
+    return ToolResult(inbox_text(items, waiting), document)
+
+
+def _pending_item(memory: Memory, item: Item) -> PendingItem:
+    return PendingItem(
+        kind=item.kind.value,
+        ids=list(item.ids),
+        text=item.text,
+        reason=item.reason,
+        verbs=[VerbDocument(verb=verb, does=does) for verb, does in item.verbs],
+        quotes=[quote for atom in item.atoms for quote in load_quotes(memory, atom)],
+    )
+
+
+def _apply_decision(memory: Memory, arguments: ReviewArguments) -> list[Receipt]:
+    reason = {"reason": arguments.reason} if arguments.reason is not None else {}
+    if arguments.id is not None and arguments.source is not None:
+        raise InvalidInput("give id for one item or source for everything from it, not both")
+    match arguments.action:
+        case "confirm" if arguments.source is not None:
+            return memory.review.approve_source(arguments.source, **reason)
+        case "reject" if arguments.source is not None:
+            return memory.review.reject_source(arguments.source, **reason)
+        case "confirm":
+            return [memory.review.confirm(_id(arguments), **reason)]
+        case "reject":
+            return [memory.review.reject(_id(arguments), **reason)]
+        case "edit":
+            fields = {"value": arguments.value} if arguments.value is not None else {}
+            return [memory.review.edit(_id(arguments), _content(arguments), **reason, **fields)]
+        case "keep":
+            return [memory.review.keep_a(_id(arguments), _other(arguments), **reason)]
+        case "both":
+            return [memory.review.both_valid(_id(arguments), _other(arguments), **reason)]
+        case "merge":
+            fields = {"value": arguments.value} if arguments.value is not None else {}
+            return [memory.review.merge(_id(arguments), _other(arguments), _content(arguments), **reason, **fields)]
+        case "later":
+            note = {"note": arguments.reason} if arguments.reason is not None else {}
+            return [memory.review.need_more(_id(arguments), _other(arguments), **note)]
+        case "list":
+            raise InvalidInput("list is not a decision")
+        case _:
+            assert_never(arguments.action)
+
+
+def _id(arguments: ReviewArguments) -> str:
+    return _require_argument(arguments, arguments.id, "id")
+
+
+def _other(arguments: ReviewArguments) -> str:
+    return _require_argument(arguments, arguments.other, "other")
+
+
+def _content(arguments: ReviewArguments) -> str:
+    return _require_argument(arguments, arguments.content, "content")
+
+
+def _require_argument(arguments: ReviewArguments, value: str | None, name: str) -> str:
+    if value is None:
+        raise InvalidInput(f"action {arguments.action} needs {name}; action list shows the pending items")
+    return value

@@ -1,0 +1,53 @@
+"""The context that an agent gets when a session starts, before any question: core memories, the user's profile and
+recent statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import AtomId
+from lamina.atom.kinds import Layer
+from lamina.atom.passage import passages_of
+from lamina.recall.context_packing import ContextItem, pack_context
+from lamina.recall.hit import Hit, bundled_token_counter
+
+NEWEST_READ, MAX_RECENT, MAX_TOPIC_HITS, MAX_CORE = 200, 12, 6, 40
+"""How many of the newest atoms are read, and how many recent statements, hits about the topic and core memories are
+included at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionContext:
+    """The fenced text and the ids of the atoms in it; no ids means that nothing is known."""
+
+    text: str
+    ids: tuple[AtomId, ...]
+
+
+def build_session_context(
+    core: Sequence[Atom], newest: Iterable[Atom], topic_hits: Sequence[Hit], budget: int
+) -> SessionContext:
+    """Pack the context: core memories first, then the hits about the topic, the profile and the newest statements."""
+    core_ids = {atom.id for atom in core}
+    topic_items = [
+        ContextItem(hit.atom, hit.passage, hit.text, hit.notes) for hit in topic_hits if hit.atom.id not in core_ids
+    ]
+    items = [*topic_items, *_as_items(select_session_atoms(core, newest))]
+    text = pack_context(items, budget, core=[*_as_items(core[:MAX_CORE])], count=bundled_token_counter())
+    ids = dict.fromkeys([*(atom.id for atom in core), *(item.atom.id for item in items)])
+    return SessionContext(text, tuple(atom_id for atom_id in ids if atom_id in text))
+
+
+def select_session_atoms(core: Sequence[Atom], newest: Iterable[Atom]) -> list[Atom]:
+    """Return the newest atoms to show beside the core: all of the profile, and the latest statements."""
+    core_ids = {atom.id for atom in core}
+    searchable = [atom for atom in newest if atom.is_searched and not atom.is_segment and atom.id not in core_ids]
+    profile = [candidate for candidate in searchable if candidate.layer is Layer.PROFILE]
+    return [*profile, *[candidate for candidate in searchable if candidate.layer is not Layer.PROFILE][:MAX_RECENT]]
+
+
+def _as_items(atoms: Iterable[Atom]) -> Iterable[ContextItem]:
+    """Return atoms as context items, each with its first passage."""
+    return (ContextItem(atom, passages_of(atom)[0]) for atom in atoms)

@@ -1,0 +1,246 @@
+"""The passages of an index as columns of numbers: speaker, times, status, scope, text and session.
+
+Most rows are sorted by key and found by binary search; newer rows follow in the order they were added. An outdated row
+is marked as deleted, and `compact` sorts everything again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lamina.atom.identity import AtomId
+from lamina.atom.kinds import Layer, MemoryType
+from lamina.atom.status import ENDED, REPLACED, Status
+from lamina.atom.trust import Origin
+from lamina.store.encodings import PassageKey
+from lamina.store.sqlite.array_files import Arrays, SavedArrays
+from lamina.store.sqlite.text_numbers import RowNumbers, TextNumbers
+
+STATUSES, TYPES, LAYERS, ORIGINS = tuple(Status), tuple(MemoryType), tuple(Layer), tuple(Origin)
+ALWAYS, NEVER_ENDS = -(2**62), 2**62
+SELECTED = (
+    "a.atom_id, p.n, a.scope, a.status, a.memory_type, a.valid_from, a.valid_until, a.recorded_at, a.session, "
+    "p.digest, p.speaker, p.at, p.asks, a.layer, a.origin, p.tells_of"
+)
+"""The selected columns of a passage, in the order they are read."""
+_ID_CHARS, _NUMBER_CHARS = 26, 8
+_KEY_TYPE = np.dtype(f"S{_ID_CHARS + _NUMBER_CHARS}")
+_NO_SESSION = -1
+_COLUMNS: dict[str, np.dtype[Any]] = {
+    "key": _KEY_TYPE,
+    **dict.fromkeys(("alive", "asks"), np.dtype(np.bool_)),
+    **dict.fromkeys(("status", "type", "layer", "origin"), np.dtype(np.int8)),
+    **dict.fromkeys(("scope", "speaker", "text", "session"), np.dtype(np.int32)),
+    **dict.fromkeys(("starts", "ends", "recorded", "at", "tells_of", "begins", "until"), np.dtype(np.int64)),
+}
+_STATUS_OF = {status.value: number for number, status in enumerate(STATUSES)}
+_TYPE_OF = {kind.value: number for number, kind in enumerate(TYPES)}
+_LAYER_OF = {layer.value: number for number, layer in enumerate(LAYERS)}
+_ORIGIN_OF = {origin.value: number for number, origin in enumerate(ORIGINS)}
+_HAS_ENDED = np.array([status in ENDED for status in STATUSES], dtype=np.bool_)
+_WAS_REPLACED = np.array([status in REPLACED for status in STATUSES], dtype=np.bool_)
+
+
+class PassageColumns:
+    """Columns over passages, and lookups of the rows of a passage, an atom and a session."""
+
+    def __init__(self) -> None:
+        self._columns: Arrays = {name: np.empty(0, dtype=kind) for name, kind in _COLUMNS.items()}
+        self.count = self.deleted_count = self._sorted_count = 0
+        self.texts = TextNumbers()
+        self.speakers: dict[str, int] = {}
+        self._sessions: dict[tuple[int, str], int] = {}
+        self._by_session: RowNumbers = np.empty(0, dtype=np.int64)
+        self._session_starts: RowNumbers = np.zeros(1, dtype=np.int64)
+        self._clear_unsorted()
+
+    def _clear_unsorted(self) -> None:
+        self._unsorted_rows: dict[AtomId, list[int]] = {}
+        self._unsorted_session_rows: dict[int, list[int]] = defaultdict(list)
+        self.speaker_names = tuple(self.speakers)
+        self.session_names = tuple(self._sessions)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """Return a column, cut to the number of rows."""
+        return self._columns[name][: self.count]
+
+    @property
+    def needs_compaction(self) -> bool:
+        """Return whether so many rows were added or deleted that everything should be sorted again."""
+        return self.deleted_count + self.count - self._sorted_count > 1000 + self._sorted_count // 4
+
+    def key(self, row: int) -> PassageKey:
+        """Return the passage of a row."""
+        key = bytes(self._columns["key"][row])
+        return AtomId(key[:_ID_CHARS].decode()), int(key[_ID_CHARS:], 16)
+
+    def session_name(self, row: int) -> str:
+        """Return a name that a row shares with its neighbours only."""
+        number = int(self._columns["session"][row])
+        if number == _NO_SESSION:
+            return f"{self._columns['scope'][row]}/{self.key(row)[0]}"
+        scope, session = self.session_names[number]
+        return f"{scope}/{session}"
+
+    def append(self, rows: Sequence[tuple[Any, ...]]) -> list[bytes]:
+        """Add passages as read from the index; return the texts among them that existed before."""
+        start = self.count
+        columns, existed = self._to_columns(rows)
+        self._grow(start + len(rows))
+        self.count += len(rows)
+        for name, values in columns.items():
+            self._columns[name][start : self.count] = values
+        sessions: list[int] = columns["session"].tolist()
+        for row, (item, session) in enumerate(zip(rows, sessions, strict=True), start):
+            self._unsorted_rows.setdefault(AtomId(item[0]), []).append(row)
+            if session != _NO_SESSION:
+                self._unsorted_session_rows[session].append(row)
+        self.speaker_names, self.session_names = tuple(self.speakers), tuple(self._sessions)
+        return [passage[9] for passage, is_old in zip(rows, existed, strict=True) if is_old]
+
+    def _grow(self, needed: int) -> None:
+        for name, column in self._columns.items():
+            if needed > len(column):
+                grown = np.empty(max(needed, 2 * len(column), 64), dtype=column.dtype)
+                grown[: self.count] = column[: self.count]
+                self._columns[name] = grown
+
+    def _to_columns(self, rows: Sequence[tuple[Any, ...]]) -> tuple[Arrays, list[bool]]:
+        """Return the columns of some passages, and which of their texts had a number already."""
+        ids, ns, scopes, statuses, types, starts, ends, recorded, sessions, digests, *details = zip(*rows, strict=True)
+        speakers, at, asks, layers, origins, tells_of = details
+        texts, existed = self._number_texts(digests)
+        status = np.array([_STATUS_OF[name] for name in statuses], dtype=np.int8)
+        ended, moments = _HAS_ENDED[status], np.array(at, dtype=np.int64)
+        begins = np.array([ALWAYS if start is None else start for start in starts], dtype=np.int64)
+        until = np.array([NEVER_ENDS if end is None else end for end in ends], dtype=np.int64)
+        # One that was replaced without a date is not known to have been valid at any time.
+        valid_until = np.where((until == NEVER_ENDS) & _WAS_REPLACED[status], ALWAYS, until)
+        columns = {
+            "key": np.array([_key(atom_id, n) for atom_id, n in zip(ids, ns, strict=True)], dtype=_KEY_TYPE),
+            "alive": np.ones(len(rows), dtype=np.bool_),
+            "scope": scopes,
+            "status": status,
+            "type": [_TYPE_OF[type_name] for type_name in types],
+            "starts": np.where(ended, ALWAYS, begins),
+            "ends": np.where(ended, NEVER_ENDS, until),
+            "recorded": recorded,
+            "speaker": [self.speakers.setdefault(speaker, len(self.speakers)) for speaker in speakers],
+            "at": moments,
+            "asks": asks,
+            "text": texts,
+            "layer": [_LAYER_OF[layer] for layer in layers],
+            "origin": [_ORIGIN_OF[origin] for origin in origins],
+            "tells_of": [ALWAYS if tell is None else tell for tell in tells_of],
+            "begins": np.where(begins == ALWAYS, moments, begins),
+            "until": valid_until,
+            "session": [
+                _NO_SESSION if session == atom_id else self._sessions.setdefault((scope, session), len(self._sessions))
+                for atom_id, scope, session in zip(ids, scopes, sessions, strict=True)
+            ],
+        }
+        return {name: np.asarray(values, dtype=_COLUMNS[name]) for name, values in columns.items()}, existed
+
+    def _number_texts(self, digests: Sequence[bytes]) -> tuple[list[int], list[bool]]:
+        before = self.texts.numbers(digests)
+        numbers = []
+        for digest, number in zip(digests, before, strict=True):
+            if number is None:
+                number = self.texts.number(digest)
+            numbers.append(self.texts.add(digest) if number is None else number)
+        return numbers, [number is not None for number in before]
+
+    def delete_atoms(self, ids: Iterable[AtomId]) -> None:
+        """Mark the rows of these atoms as deleted."""
+        for atom_id in ids:
+            rows = self.rows_of_atom(atom_id)
+            self._columns["alive"][rows] = False
+            self._unsorted_rows.pop(atom_id, None)
+            self.deleted_count += len(rows)
+
+    def rows_of_atom(self, atom_id: AtomId) -> list[int]:
+        """Return the rows of an atom, in order."""
+        keys = self._columns["key"][: self._sorted_count]
+        start = int(np.searchsorted(keys, np.array(atom_id, dtype=_KEY_TYPE)))
+        end = int(np.searchsorted(keys, np.array(f"{atom_id}~", dtype=_KEY_TYPE)))
+        alive = self._columns["alive"]
+        return [row for row in range(start, end) if alive[row]] + self._unsorted_rows.get(atom_id, [])
+
+    def rows_of_session(self, row: int) -> list[int]:
+        """Return the rows of a row's session, in order."""
+        number = int(self._columns["session"][row])
+        if number == _NO_SESSION:
+            return self.rows_of_atom(self.key(row)[0])
+        alive, rows = self._columns["alive"], []
+        if number + 1 < len(self._session_starts):
+            start, end = self._session_starts[number : number + 2]
+            rows = [session_row for session_row in self._by_session[start:end].tolist() if alive[session_row]]
+        since = [session_row for session_row in self._unsorted_session_rows.get(number, ()) if alive[session_row]]
+        return sorted(rows + since, key=self.key) if since else rows
+
+    def rows_of_keys(self, keys: Collection[PassageKey]) -> dict[PassageKey, int]:
+        """Return the rows of those passages that exist."""
+        key_list = list(keys)
+        if not key_list:
+            return {}
+        settled, alive = self._columns["key"][: self._sorted_count], self._columns["alive"]
+        encoded = np.array([_key(*key) for key in key_list], dtype=_KEY_TYPE)
+        places = np.searchsorted(settled, encoded)
+        rows_by_key = {}
+        for key, text, place in zip(key_list, encoded, places.tolist(), strict=True):
+            if place < self._sorted_count and settled[place] == text and alive[place]:
+                rows_by_key[key] = place
+            else:
+                for row in self._unsorted_rows.get(key[0], ()):
+                    if self.key(row) == key:
+                        rows_by_key[key] = row
+        return rows_by_key
+
+    def compact(self) -> RowNumbers:
+        """Sort the remaining rows by key and renumber texts in row order; return the old number of each text."""
+        rows = np.flatnonzero(self["alive"])
+        rows = rows[np.argsort(self["key"][rows], kind="stable")]
+        self._columns = {name: column[: self.count][rows] for name, column in self._columns.items()}
+        self.count = self._sorted_count = len(rows)
+        self.deleted_count = 0
+        first_rows = np.unique(self._columns["text"], return_index=True)[1]
+        old_numbers = self._columns["text"][np.sort(first_rows)].astype(np.int64)
+        self.texts.compact(old_numbers)
+        renumbered = np.zeros(int(old_numbers.max(initial=-1)) + 1, dtype=np.int32)
+        renumbered[old_numbers] = np.arange(len(old_numbers), dtype=np.int32)
+        self._columns["text"] = renumbered[self._columns["text"]]
+        sessions = self._columns["session"]
+        order = np.argsort(sessions, kind="stable")
+        self._by_session = order[np.searchsorted(sessions[order], 0) :]
+        self._session_starts = np.searchsorted(sessions[self._by_session], np.arange(len(self._sessions) + 1))
+        self._clear_unsorted()
+        return old_numbers
+
+    def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
+        """Return the arrays and metadata to save; call `compact` first."""
+        arrays = {f"row.{name}": column[: self.count] for name, column in self._columns.items()}
+        arrays |= {"by_session": self._by_session, "session_starts": self._session_starts, **self.texts.to_arrays()}
+        return arrays, {"speakers": list(self.speakers), "sessions": list(self._sessions)}
+
+    @classmethod
+    def from_arrays(cls, array_file: SavedArrays) -> PassageColumns:
+        """Return the columns of saved arrays."""
+        rows = cls()
+        rows._columns = {name: array_file.arrays[f"row.{name}"] for name in _COLUMNS}
+        rows.count = rows._sorted_count = array_file.lengths["row.key"]
+        rows.texts = TextNumbers.from_arrays(array_file)
+        rows.speakers = {name: number for number, name in enumerate(array_file.metadata["speakers"])}
+        rows._sessions = {(scope, name): number for number, (scope, name) in enumerate(array_file.metadata["sessions"])}
+        rows._by_session = array_file.arrays["by_session"][: array_file.lengths["by_session"]]
+        rows._session_starts = array_file.arrays["session_starts"][: array_file.lengths["session_starts"]]
+        rows._clear_unsorted()
+        return rows
+
+
+def _key(atom_id: str, n: int) -> str:
+    return f"{atom_id}{n:0{_NUMBER_CHARS}x}"

@@ -1,0 +1,154 @@
+"""What changed on the disk compared with the ledger."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from lamina.clock import disk_time_ns
+from lamina.errors import InvalidInput
+from lamina.store.base import FileSnapshot
+from lamina.store.ledger import FileEntry, FileState, Ledger
+from lamina.vault import layout
+from lamina.vault.atom_file import ParsedFile, parse_file
+from lamina.vault.disk import Disk, Stamp, UnusableFile
+from lamina.vault.frontmatter import Unreadable
+
+RACY_NS = 20_000_000
+COARSE_RACY_NS = 2_100_000_000
+"""A file saved so shortly before it was checked may be saved again with the same stamp."""
+
+NO_STAMP = Stamp(-1, 0, 0, 0)
+"""A stamp that no file has, so that the file is read at the next scan."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A file that was read because it is new or may have changed."""
+
+    path: str
+    data: bytes
+    stamp: Stamp
+    checked_ns: int
+
+    def to_snapshot(self) -> FileSnapshot:
+        """Return the file as a snapshot for a commit."""
+        return FileSnapshot(self.path, self.data, self.stamp, self.checked_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class DiskChanges:
+    """The files that are new or may have changed, with their stamps, and those that were missing."""
+
+    changed: dict[str, Stamp]
+    missing: tuple[str, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.changed or self.missing)
+
+
+class DiskDiff:
+    """Compares disk and ledger, by stamps first, and by bytes if the stamps are not enough."""
+
+    def __init__(self, disk: Disk, ledger: Ledger) -> None:
+        self._disk, self._ledger = disk, ledger
+
+    def read(self, path: str) -> ReadFile | UnusableFile | None:
+        """Return the file as it is; None if it does not exist, the error if it cannot be used."""
+        checked = disk_time_ns()
+        try:
+            data, stamp = self._disk.read(path)
+        except FileNotFoundError:
+            return None
+        except UnusableFile as error:
+            return error
+        except InvalidInput as error:
+            return UnusableFile(path, str(error))
+        return ReadFile(path, data, stamp, checked)
+
+    def stamp(self, path: str) -> Stamp | None:
+        """Return the stamp of the file; None if it does not exist or its name cannot be used."""
+        try:
+            return self._disk.stamp(path)
+        except InvalidInput:
+            return None
+
+    def scan(self) -> DiskChanges:
+        """Scan all files and return what differs from the ledger; imported documents are left out."""
+        stable, others = self._ledger.split_stable(COARSE_RACY_NS)
+        entries, changed_files = {entry.path: entry for entry in others}, dict[str, Stamp]()
+        for path, stamp in self._disk.scan():
+            if stable.pop(path, None) == stamp:
+                continue
+            entry = entries.pop(path, None)
+            if (entry is None or has_changed(entry, stamp)) and not layout.is_document_path(path):
+                changed_files[path] = stamp
+        missing = [*stable, *(path for path, entry in entries.items() if entry.state is not FileState.GONE)]
+        return DiskChanges(changed_files, tuple(path for path in missing if not layout.is_document_path(path)))
+
+    def find_unknown_files(self) -> list[str]:
+        """Return the files that the ledger does not know."""
+        return [path for path in self.scan().changed if self._ledger.entry(path) is None]
+
+    def recheck(self, changes: DiskChanges) -> DiskChanges:
+        """Return what still differs after other processes may have handled some; a newer save is read again."""
+        return DiskChanges(
+            {path: stamp for path, stamp in changes.changed.items() if self._is_changed(path, stamp)},
+            tuple(path for path in changes.missing if self._is_missing(path)),
+        )
+
+    def _is_changed(self, path: str, stamp: Stamp) -> bool:
+        entry = self._ledger.entry(path)
+        return entry is None or has_changed(entry, stamp)
+
+    def _is_missing(self, path: str) -> bool:
+        entry = self._ledger.entry(path)
+        return entry is not None and entry.state is not FileState.GONE and self.stamp(path) is None
+
+    def differs(self, path: str) -> bool:
+        """Return whether a file differs from the ledger; a pending one differs if a person wrote it."""
+        entry, stamp = self._ledger.entry(path), self.stamp(path)
+        if entry is None or entry.state is FileState.GONE:
+            return stamp is not None
+        if entry.stamp is None:
+            return stamp is not None and not self._is_our_data(path)
+        return stamp is None or (has_changed(entry, stamp) and not self._has_same_bytes(path))
+
+    def _is_our_data(self, path: str) -> bool:
+        """Return whether the file contains bytes that lamina wrote."""
+        record, file = self._ledger.record(path), self.read(path)
+        if record is None or not isinstance(file, ReadFile):
+            return True
+        return file.data in (record.data, record.base) or hashlib.sha256(file.data).hexdigest() in record.written_hashes
+
+    def _has_same_bytes(self, path: str) -> bool:
+        record, file = self._ledger.record(path), self.read(path)
+        return (
+            record is not None
+            and isinstance(file, ReadFile)
+            and record.entry.state is FileState.ATOM
+            and file.data == record.data
+        )
+
+
+def has_changed(entry: FileEntry, stamp: Stamp) -> bool:
+    """Return whether a stamp differs, or is so recent that it cannot be trusted."""
+    if entry.state is FileState.GONE:
+        return True
+    return entry.stamp is not None and (entry.stamp != stamp or _is_racy(stamp, entry.checked_ns))
+
+
+def _is_racy(stamp: Stamp, checked_ns: int) -> bool:
+    age = checked_ns - max(stamp.ctime_ns, stamp.mtime_ns)
+    if age >= COARSE_RACY_NS:
+        return False
+    coarse = stamp.mtime_ns % 1_000_000 == 0 and stamp.ctime_ns % 1_000_000 == 0
+    return coarse or age < RACY_NS
+
+
+def try_parse(data: bytes | None) -> ParsedFile | None:
+    """Return the parsed file; None if it cannot be read."""
+    try:
+        return parse_file(data) if data is not None else None
+    except Unreadable:
+        return None

@@ -1,0 +1,170 @@
+"""Edits of files as commits by the actor `human`.
+
+If edits of files need review, an edit becomes a proposal, and the atom keeps its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import IdSource
+from lamina.atom.proposal import (
+    EDITED_FIELDS_KEY,
+    EDITED_FILE_KEY,
+    PROPOSABLE_FIELDS,
+    PROPOSAL_TYPE_KEY,
+    ProposalType,
+    edited_values,
+)
+from lamina.atom.scope import Scope
+from lamina.atom.status import ENDED, Status, TransitionCause
+from lamina.atom.trust import TRUST, Origin, limit_origin
+from lamina.clock import Clock
+from lamina.store.base import AtomChange, AtomFilter, Commit, FileSnapshot, Store
+from lamina.store.ledger import FileProblem, FileRecord
+from lamina.sync.field_edits import DecideStatus, FileEdit, StatusDecision, merge_edit, undo_deletion, verb_of
+from lamina.sync.new_files import resolve_links
+from lamina.vault.atom_file import ParsedFile
+
+
+class EditCommitter:
+    """Commits what people wrote on top of the current state, or proposes it if `needs_review`."""
+
+    def __init__(
+        self, store: Store, decide_status: DecideStatus, ids: IdSource, clock: Clock, *, needs_review: bool
+    ) -> None:
+        self._store, self._ledger, self._decide_status, self._ids, self._clock = (
+            store,
+            store.ledger,
+            decide_status,
+            ids,
+            clock,
+        )
+        self.needs_review = needs_review
+
+    def head(self, record: FileRecord) -> Atom:
+        """Return the current atom of a file."""
+        assert record.entry.atom_id is not None
+        return self._ledger.head(record.entry.atom_id)
+
+    def commit_edit(
+        self,
+        before: ParsedFile,
+        after: ParsedFile,
+        head: Atom,
+        path: str,
+        snapshot: FileSnapshot | None = None,
+        *,
+        is_restored: bool = False,
+    ) -> bool:
+        """Commit what a person changed on top of the current state; return whether anything changed.
+
+        What could not be applied is reported. A file is committed even if nothing differs: what it must not say, or
+        does not say yet, is written into it.
+        """
+        edit = self._merge_edit(before, after, head, path)
+        if self.needs_review:
+            return self._propose(edit, head, path, snapshot, after.lines.get("status", 1))
+        if is_restored:
+            edit = undo_deletion(edit, after, head)
+        if edit.atom.status is head.status or edit.way is TransitionCause.UNDO:
+            self.commit("edit", f"edited {path}", [AtomChange(edit.atom, snapshot)], head.scope, edit.way)
+        else:
+            decision = self._decide_status(edit.atom.with_(status=head.status), edit.atom.status)
+            changes = [AtomChange(decision.atom, snapshot), *map(AtomChange, decision.other_atoms)]
+            verb = verb_of(head.status, edit.atom.status)
+            self.commit(verb, _commit_reason(f"edited {path}", decision), changes, head.scope, decision.way)
+        return edit.differs_from(head)
+
+    def commit_deletion(self, head: Atom, path: str) -> None:
+        """Commit that a person deleted an atom's file."""
+        decision = self._decide_status(head, Status.TOMBSTONED)
+        changes = [AtomChange(decision.atom, is_file_deleted=True), *map(AtomChange, decision.other_atoms)]
+        self.commit("delete", _commit_reason(f"deleted {path}", decision), changes, head.scope)
+
+    def to_new_atom(self, atom: Atom) -> Atom:
+        """Return the atom of a new file as it will be written: pending, if edits of files need review."""
+        if not self.needs_review:
+            return atom
+        status = atom.status if atom.status in ENDED else Status.CONSTRAINED
+        return atom.with_(origin=limit_origin(Origin.DOCUMENT, atom.origin), status=status)
+
+    def commit(
+        self,
+        verb: str,
+        reason: str,
+        changes: Sequence[AtomChange],
+        scope: Scope,
+        way: TransitionCause = TransitionCause.ORDINARY,
+    ) -> None:
+        """Commit changes as the actor `human`."""
+        self._store.commit(
+            Commit(
+                actor="human",
+                origin=Origin.HUMAN,
+                verb=verb,
+                reason=reason,
+                scope=scope,
+                way=way,
+                changes=tuple(changes),
+            )
+        )
+
+    def _merge_edit(self, before: ParsedFile, after: ParsedFile, head: Atom, path: str) -> FileEdit:
+        """Return the edit applied to the current state; report its problems."""
+        named = self._ledger.find_atom_by_name
+        edit = merge_edit(resolve_links(before, named), resolve_links(after, named), head, path)
+        for problem in edit.problems:
+            self._ledger.report_problem(problem)
+        return edit
+
+    def _propose(self, edit: FileEdit, head: Atom, path: str, snapshot: FileSnapshot | None, line: int) -> bool:
+        """Propose the edit. The file is rewritten from the atom; the edited text is in the proposal."""
+        if edit.atom.status is not head.status:
+            message = "the status was not changed: edits of files need review; decide with `lamina review`"
+            self._ledger.report_problem(FileProblem(path, "refused-status", message, line, head.id))
+        fields = [name for name in PROPOSABLE_FIELDS if getattr(edit.atom, name) != getattr(head, name)]
+        proposal = self._proposal(edit.atom, head, path, fields)
+        is_new = bool(fields) and not self._is_proposed(proposal)
+        changes = [AtomChange(head, snapshot)] if snapshot is not None else []
+        changes += [AtomChange(proposal)] if is_new else []
+        if changes:
+            self.commit("propose", f"edited {path}: pending review", changes, head.scope)
+        return is_new
+
+    def _proposal(self, edited: Atom, head: Atom, path: str, fields: Sequence[str]) -> Atom:
+        metadata = {
+            PROPOSAL_TYPE_KEY: ProposalType.FILE_EDIT.value,
+            EDITED_FIELDS_KEY: " ".join(fields),
+            EDITED_FILE_KEY: path,
+        }
+        return edited.with_(
+            id=self._ids.new(self._clock.now()),
+            revision=0,
+            recorded_at=None,
+            status=Status.CONSTRAINED,
+            origin=min((Origin.DOCUMENT, head.origin), key=lambda origin: TRUST[origin]),
+            principal=None,
+            segment_id=None,
+            supersedes=(),
+            superseded_by=(),
+            derived_from=(head.id,),
+            metadata={**edited.metadata, **metadata},
+        )
+
+    def _is_proposed(self, proposal: Atom) -> bool:
+        """Return whether the same edit is pending already: an open editor may save it again."""
+        atom_filter = AtomFilter(
+            scopes=(proposal.scope,), statuses=frozenset({Status.CONSTRAINED}), contents=(proposal.content,)
+        )
+        pending_atoms = (
+            pending_atom
+            for pending_atom in self._store.read(atom_filter)
+            if pending_atom.derived_from == proposal.derived_from
+        )
+        return any(edited_values(pending_atom) == edited_values(proposal) for pending_atom in pending_atoms)
+
+
+def _commit_reason(action: str, decision: StatusDecision) -> str:
+    return f"{action}: {decision.reason}" if decision.reason else action

@@ -1,0 +1,355 @@
+"""Edits of files become commits by the actor `human`. A person's edit wins, and none is ever lost."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+
+from lamina.atom.atom import Atom, Signals
+from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.scope import Scope
+from lamina.atom.status import TRANSITIONS, Status, TransitionCause
+from lamina.clock import Clock, disk_time_ns
+from lamina.errors import Refused, StaleRevision
+from lamina.store.base import AtomChange, FileSnapshot, Store
+from lamina.store.ledger import FileProblem, FileRecord, FileState, PendingFile
+from lamina.sync.disk_diff import NO_STAMP, DiskDiff, ReadFile, try_parse
+from lamina.sync.edit_commit import EditCommitter
+from lamina.sync.new_files import NewFile, choose_by_id, find_obstacle, to_atoms
+from lamina.sync.projection import sha256
+from lamina.sync.report import Progress, SyncReport
+from lamina.vault import layout
+from lamina.vault.atom_file import ParsedFile, parse_file
+from lamina.vault.disk import Disk, Stamp, SwapResult, UnusableFile
+from lamina.vault.frontmatter import Unreadable
+
+MASS_COUNT, MASS_SHARE = 20, 0.05
+ADOPT_BATCH = 2000
+MAX_TRIES = 50
+_FIXED_BY_WRITING = ("blocked", "unreadable")
+
+HasMarker = Callable[[], bool]
+"""Returns whether the vault's marker file exists."""
+
+
+class FileEdits:
+    """Processes edited, new, moved and deleted files. Every method runs under the vault's lock."""
+
+    def __init__(
+        self, disk: Disk, store: Store, edits: EditCommitter, clock: Clock, ids: IdSource, has_marker: HasMarker
+    ) -> None:
+        self._disk, self._edits, self._clock, self._ids, self._has_marker = disk, edits, clock, ids, has_marker
+        self._ledger = store.ledger
+        self._diff = DiskDiff(disk, store.ledger)
+        self._displaced_paths: list[str] = []
+
+    def process_files(self, paths: Sequence[str], report: SyncReport, progress: Progress | None = None) -> None:
+        """Read new and changed files: commit edits one by one, and new files together at the end."""
+        new_files: list[NewFile] = []
+        unchanged: list[tuple[str, Stamp]] = []
+        checked_ns = disk_time_ns()
+        records = self._ledger.records(paths)
+        for number, path in enumerate(paths):
+            file, record = self._diff.read(path), records.get(path)
+            if isinstance(file, UnusableFile):
+                self._mark_unreadable(ReadFile(path, b"", NO_STAMP, checked_ns), record, file.reason, 1, report)
+            elif (
+                file is not None
+                and record is not None
+                and record.entry.state is FileState.ATOM
+                and file.data == record.data
+            ):
+                unchanged.append((path, file.stamp))
+            elif file is not None:
+                new_file = self._process_file(file, record, report)
+                new_files += [new_file] if new_file else []
+            if progress and number % 500 == 0:
+                progress("reading files", number, len(paths))
+        if unchanged:
+            self._ledger.mark_unchanged(unchanged, checked_ns)
+        self._adopt_files(self._split_unknown(new_files, report), report, progress)
+
+    def _process_file(self, file: ReadFile, record: FileRecord | None, report: SyncReport) -> NewFile | None:
+        """Process one changed file; return it if it is new and should become an atom."""
+        is_known = record is not None and record.entry.atom_id is not None
+        if layout.is_conflict_copy(file.path) and not is_known:
+            self._ignore_file(
+                file,
+                "conflict-copy",
+                "is a conflict copy of a sync tool; copy what you need into the original and delete it",
+            )
+            return None
+        try:
+            sheet = parse_file(file.data)
+        except Unreadable as error:
+            self._mark_unreadable(file, record, error.reason, error.line, report)
+            return None
+        if record is not None and is_known:
+            if not self._is_replaced(record, sheet):
+                self._commit_edit(file, record, sheet, report)
+                return None
+            self._displaced_paths.append(self._ledger.displace(file.path))
+        if sheet.id is None and not layout.is_new_atom_path(file.path):
+            self._ledger.mark_read(file.path, b"", file.stamp, file.checked_ns, None, FileState.FOREIGN)
+            self._ledger.clear_problems(file.path)
+            return None
+        return NewFile(file, sheet)
+
+    def _is_replaced(self, record: FileRecord, sheet: ParsedFile) -> bool:
+        """Return whether another file is at a known path: the id inside decides, not the name."""
+        if sheet.id == record.entry.atom_id:
+            return False
+        if record.entry.state is FileState.GONE:
+            return True
+        owner = self._ledger.record_of(sheet.id) if sheet.id else None
+        return owner is not None and not self._is_in_place(owner)
+
+    def _is_in_place(self, owner: FileRecord) -> bool:
+        """Return whether an atom's file is at its known path; if another file is there, it was moved away."""
+        file = self._diff.read(owner.entry.path) if owner.entry.state is not FileState.GONE else None
+        sheet = try_parse(file.data) if isinstance(file, ReadFile) else None
+        return file is not None and (sheet is None or sheet.id in (None, owner.entry.atom_id))
+
+    def _split_unknown(self, new_files: Sequence[NewFile], report: SyncReport) -> list[NewFile]:
+        """Return those with an unknown id; process the others, which were moved here or are copies."""
+        known_ids = self._ledger.known_ids(candidate.sheet.id for candidate in new_files if candidate.sheet.id)
+        unknown: list[NewFile] = []
+        for candidate in new_files:
+            owner = (
+                self._ledger.record_of(candidate.sheet.id)
+                if candidate.sheet.id in known_ids and candidate.sheet.id
+                else None
+            )
+            if owner is None:
+                unknown.append(candidate)
+            else:
+                self._handle_second_path(candidate.file, owner, candidate.sheet, report)
+        return unknown
+
+    def _handle_second_path(self, file: ReadFile, owner: FileRecord, sheet: ParsedFile, report: SyncReport) -> None:
+        """Process a file with a known id at another path: it was moved there, or is a copy."""
+        atom, old_path = self._edits.head(owner), owner.entry.path
+        if self._is_in_place(owner):
+            reason = f"has the id of {old_path}, which is used; delete one of them or remove the id from this one"
+            self._ignore_file(file, "duplicate-id", reason, sheet.lines.get("id", 1))
+        elif layout.scope_of_path(file.path) != atom.scope:
+            reason = f"belongs to {atom.scope} and is not used here; move it back to {old_path}"
+            self._ignore_file(file, "wrong-scope", reason, atom_id=atom.id)
+            report.held.append(file.path)
+        else:
+            self._ledger.mark_moved(old_path, file.path, file.stamp, file.checked_ns)
+            self._ledger.clear_problems(old_path)
+            report.moved.append(file.path)
+            record, is_restored = self._ledger.record(file.path), owner.entry.state is FileState.GONE
+            if record is not None and (is_restored or file.data != record.data):
+                # Changes made to the atom while it had no file are written into the restored one.
+                self._commit_edit(file, record, sheet, report, is_restored=is_restored)
+
+    def _commit_edit(
+        self, file: ReadFile, record: FileRecord, sheet: ParsedFile, report: SyncReport, *, is_restored: bool = False
+    ) -> None:
+        """Commit a person's save of a known file on top of the current state."""
+        if not str(sheet.fields["content"]).strip():
+            # An editor may be saving just now: the last readable content stays the base for the next comparison.
+            self._mark_unreadable(file, record, "the text is empty; the previous text is kept", 1, report)
+            return
+        before = try_parse(record.base if record.is_pending and record.base is not None else record.data) or sheet
+        self._ledger.clear_problems(file.path)
+        is_restored = is_restored or record.entry.state is FileState.GONE
+        for _ in range(MAX_TRIES):
+            head = self._edits.head(record)
+            try:
+                changed = self._edits.commit_edit(
+                    before, sheet, head, file.path, file.to_snapshot(), is_restored=is_restored
+                )
+            except StaleRevision:
+                continue
+            except Refused as error:
+                self._mark_unreadable(file, record, str(error), 1, report, "refused")
+                return
+            report.edited += [file.path] if changed else []
+            return
+
+    def commit_swapped(self, pending: PendingFile, swapped: SwapResult, report: SyncReport) -> None:
+        """Merge what a person saved during our write; put it back if it cannot be read."""
+        record = self._ledger.record(pending.path)
+        sheet, before = try_parse(swapped.data), try_parse(pending.base or pending.data)
+        if record is None:
+            return
+        snapshot = FileSnapshot(
+            pending.path, swapped.data, swapped.stamp, disk_time_ns(), replaced_by_sha256=sha256(pending.data)
+        )
+        for _ in range(MAX_TRIES):
+            if sheet is None or before is None or not str(sheet.fields["content"]).strip():
+                break
+            try:
+                self._edits.commit_edit(before, sheet, self._edits.head(record), pending.path, snapshot)
+            except StaleRevision:
+                continue
+            except Refused:
+                break
+            self._ledger.mark_written((), disk_time_ns(), [swapped.data])
+            report.edited.append(pending.path)
+            return
+        self._put_back(pending, swapped, report)
+
+    def _put_back(self, pending: PendingFile, swapped: SwapResult, report: SyncReport) -> None:
+        """Put a person's bytes back at their path, and process the file from there."""
+        swapped_back = self._disk.restore_copy(swapped.copy_name, pending.path)
+        if swapped_back.data != pending.data:
+            conflict_path = self._disk.save_conflict(pending.path, swapped_back.data)
+            self._ledger.report_problem(
+                FileProblem(
+                    pending.path,
+                    "late-save",
+                    f"two saves happened at the same time; one of them is in {conflict_path}",
+                    1,
+                    pending.atom_id,
+                )
+            )
+        self._ledger.withdraw(pending)
+        self.process_files([pending.path], report)
+
+    def update_write_problems(self, written: Sequence[str], blocked: Sequence[tuple[PendingFile, str]]) -> None:
+        """Clear the problems of files that were written, and report those that are blocked."""
+        for path in {problem.path for problem in self._ledger.problems() if problem.kind in _FIXED_BY_WRITING} & {
+            *written
+        }:
+            self._ledger.clear_problems(path, _FIXED_BY_WRITING)
+        for pending, reason in blocked:
+            self._ledger.report_problem(
+                FileProblem(pending.path, "blocked", f"cannot be written: {reason}", 1, pending.atom_id)
+            )
+
+    def process_missing(self, paths: Sequence[str], report: SyncReport, *, accept_deletions: bool) -> None:
+        """Tombstone the atoms of deleted files, unless so many vanished at once that it may be a mistake."""
+        paths, self._displaced_paths = [*paths, *self._displaced_paths], []
+        records = [record for path in paths if (record := self._ledger.record(path)) and not _has_no_file(record)]
+        atoms = [record.entry.path for record in records if record.entry.atom_id]
+        for record in records:
+            if not record.entry.atom_id:
+                self._ledger.forget_file(record.entry.path)
+                self._ledger.clear_problems(record.entry.path)
+        reason = self._mass_deletion_reason(len(atoms))
+        if reason and not accept_deletions:
+            report.held += atoms
+            advice = "nothing was forgotten. Restore the files, or run `lamina sync --accept-deletions`"
+            self._ledger.report_problem(FileProblem(".", "held-deletions", f"{reason}; {advice}"))
+            return
+        self._ledger.clear_problems(".", ["held-deletions"])
+        for path in atoms:
+            self._commit_deletion(path, report)
+
+    def _mass_deletion_reason(self, missing_count: int) -> str | None:
+        """Return why so many deletions may be a mistake; None if they are plausible."""
+        if not missing_count:
+            return None
+        file_count = max(1, self._ledger.summary()["files"])
+        if not self._has_marker():
+            return "the vault's marker .lamina/vault.toml is missing"
+        if self._edits.needs_review:
+            return f"{missing_count} of {file_count} files are missing, and changes of files need review"
+        if missing_count > MASS_COUNT and missing_count > MASS_SHARE * file_count:
+            return f"{missing_count} of {file_count} files are missing at once"
+        return None
+
+    def _commit_deletion(self, path: str, report: SyncReport) -> None:
+        """Commit the deletion of one file."""
+        for _ in range(MAX_TRIES):
+            record = self._ledger.record(path)
+            if record is None:
+                return
+            head = self._edits.head(record)
+            self._ledger.clear_problems(path)
+            if Status.TOMBSTONED not in TRANSITIONS[head.status]:
+                self._ledger.mark_deleted(path)
+                return
+            try:
+                self._edits.commit_deletion(head, path)
+                report.deleted.append(path)
+                return
+            except StaleRevision:
+                continue
+
+    def _adopt_files(self, new_files: Sequence[NewFile], report: SyncReport, progress: Progress | None) -> None:
+        """Create atoms from new files, in batches for each scope."""
+        winners, losers = choose_by_id(new_files)
+        for loser, winner in losers:
+            reason = f"has the id of {winner.path}, which is used; delete one of them or remove the id from this one"
+            self._ignore_file(loser.file, "duplicate-id", reason, loser.sheet.lines.get("id", 1))
+        ready: list[NewFile] = []
+        for candidate in winners:
+            reason = find_obstacle(candidate) or ""
+            if reason:
+                self._mark_unreadable(candidate.file, None, reason, 1, report)
+            else:
+                ready.append(candidate)
+        adopted = to_atoms(ready, self._ids, self._clock.now(), self._ledger.find_atom_by_name)
+        atoms = sorted(
+            ((new_file, self._edits.to_new_atom(atom)) for new_file, atom in adopted), key=lambda pair: pair[1].scope
+        )
+        for scope, group in itertools.groupby(atoms, key=lambda pair: pair[1].scope):
+            members = list(group)
+            for start in range(0, len(members), ADOPT_BATCH):
+                self._adopt_batch(scope, members[start : start + ADOPT_BATCH], report)
+                if progress:
+                    progress("adding new files", start, len(members))
+
+    def _adopt_batch(self, scope: Scope, members: Sequence[tuple[NewFile, Atom]], report: SyncReport) -> None:
+        """Commit new files together; if the commit is refused, split it to find the file that breaks a rule."""
+        changes = [AtomChange(atom, new_file.file.to_snapshot()) for new_file, atom in members]
+        reason = f"found {members[0][0].path}" + (f" and {len(members) - 1} more" if len(members) > 1 else "")
+        try:
+            self._edits.commit("adopt", reason, changes, scope, TransitionCause.ADOPT)
+        except Refused as error:
+            if len(members) > 1:
+                half = len(members) // 2
+                self._adopt_batch(scope, members[:half], report)
+                self._adopt_batch(scope, members[half:], report)
+            else:
+                self._adopt_challenged(members[0], str(error), report)
+            return
+        for new_file, atom in members:
+            report.adopted.append(new_file.path)
+            self._ledger.clear_problems(new_file.path)
+            if new_file.sheet.signals != Signals():
+                self._ledger.set_signals(atom.id, new_file.sheet.signals)
+
+    def _adopt_challenged(self, member: tuple[NewFile, Atom], reason: str, report: SyncReport) -> None:
+        """Adopt a file that contradicts existing atoms as challenged: a person decides."""
+        new_file, atom = member
+        if atom.status is Status.CHALLENGED:
+            self._mark_unreadable(new_file.file, None, reason, 1, report)
+            return
+        self._adopt_batch(atom.scope, [(new_file, atom.with_(status=Status.CHALLENGED))], report)
+        self._ledger.report_problem(
+            FileProblem(new_file.path, "challenged", f"added with the status challenged: {reason}", 1, atom.id)
+        )
+
+    def _mark_unreadable(
+        self,
+        file: ReadFile,
+        record: FileRecord | None,
+        reason: str,
+        line: int,
+        report: SyncReport,
+        kind: str = "unreadable",
+    ) -> None:
+        """Leave the file alone and report it; what it said when it was last readable still counts."""
+        atom_id, data = (record.entry.atom_id, record.data) if record else (None, b"")
+        state = FileState.GONE if record and record.entry.state is FileState.GONE else FileState.BAD
+        self._ledger.mark_read(file.path, data, file.stamp, file.checked_ns, atom_id, state)
+        self._ledger.report_problem(FileProblem(file.path, kind, reason, line, atom_id))
+        report.unreadable += [file.path] if file.path not in report.unreadable else []
+
+    def _ignore_file(
+        self, file: ReadFile, kind: str, reason: str, line: int = 1, atom_id: AtomId | None = None
+    ) -> None:
+        """Treat a file as no atom's, and report why."""
+        self._ledger.mark_read(file.path, b"", file.stamp, file.checked_ns, None, FileState.FOREIGN)
+        self._ledger.report_problem(FileProblem(file.path, kind, reason, line, atom_id))
+
+
+def _has_no_file(record: FileRecord) -> bool:
+    """Return whether a file is already deleted or was never written to the disk."""
+    return record.entry.state is FileState.GONE or (record.is_pending and record.base is None)

@@ -1,0 +1,130 @@
+"""Give every test of a store a harness: the store, a clock, a few scopes, and short methods."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lamina.atom.atom import Atom, kind_defaults
+from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.kinds import MemoryType
+from lamina.atom.scope import Scope
+from lamina.atom.status import Status
+from lamina.atom.trust import Origin
+from lamina.clock import Clock, FixedClock
+from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, Store, TextMatch, TextQuery
+from lamina.text.analyser import analyse
+from lamina.vault.disk import Stamp
+
+NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+LOCAL, OTHER = Scope("org:local"), Scope("org:other")
+ANN, BOB = Scope("org:local:agent:ann"), Scope("org:local:agent:bob")
+STAMP = Stamp(10, 1_000, 1_000, 7)
+
+STATUS_TRANSITIONS: dict[str, str] = {
+    "constrained": "active tombstoned",
+    "active": "challenged superseded invalidated merged archived tombstoned",
+    "challenged": "active superseded invalidated tombstoned archived",
+    "archived": "active tombstoned",
+    "superseded": "",
+    "invalidated": "",
+    "merged": "",
+    "tombstoned": "",
+}
+"""The table of allowed status transitions, repeated here so that a change of it is noticed."""
+ENDED_STATUSES = ("superseded", "invalidated", "merged", "tombstoned")
+
+ExceptionT = TypeVar("ExceptionT", bound=BaseException)
+
+
+def raises(kind: type[ExceptionT], work: Callable[[], object]) -> ExceptionT:
+    """Return the error that the work raises; AssertionError if it raises none."""
+    try:
+        work()
+    except kind as error:
+        return error
+    raise AssertionError(f"{kind.__name__} was expected and nothing was raised")
+
+
+class StoreHarness:
+    """A store with short methods for what tests do to it."""
+
+    def __init__(self, store: Store, clock: FixedClock) -> None:
+        self.store, self.clock = store, clock
+        self._ids = IdSource(os.urandom)
+
+    def new_atom(self, content: str = "tea is ready", **fields: Any) -> Atom:
+        """Return a new atom that is not committed."""
+        kind = fields.setdefault("kind", "fact")
+        traits = kind_defaults(kind, fields.get("confidence", 1.0), fields.get("origin", Origin.HUMAN))
+        all_fields = {"scope": LOCAL, "observed_at": self.clock.now(), **traits, **fields}
+        return Atom(id=self._ids.new(self.clock.now()), content=content, **all_fields)
+
+    def commit(self, *atoms: Atom, **overrides: Any) -> CommitResult:
+        """Commit the atoms as they are."""
+        fields = {
+            "actor": "test",
+            "origin": Origin.HUMAN,
+            "verb": "write",
+            "reason": "because",
+            "scope": LOCAL,
+            **overrides,
+        }
+        return self.store.commit(Commit(changes=tuple(AtomChange(atom) for atom in atoms), **fields))
+
+    def add(self, content: str = "tea is ready", **fields: Any) -> Atom:
+        """Commit a new atom and return it."""
+        atom = self.new_atom(content, **fields)
+        return self.commit(atom, scope=atom.scope).atoms[0]
+
+    def read(self, *scopes: Scope, **filters: Any) -> list[Atom]:
+        """Return the atoms of the scopes that match the filters."""
+        return self.store.read(AtomFilter(scopes=scopes or (LOCAL,), **filters))
+
+    def current(self, atom: Atom) -> Atom:
+        """Return the current version of an atom."""
+        (current,) = self.read(atom.scope, ids=(atom.id,))
+        return current
+
+    def search(self, words: str, *scopes: Scope, limit: int = 10, **filters: Any) -> list[TextMatch]:
+        """Return the text matches of some words, best first."""
+        fields: dict[str, Any] = {
+            "statuses": frozenset({Status.ACTIVE, Status.ARCHIVED}),
+            "memory_types": frozenset(MemoryType),
+            "valid_at": self.clock.now(),
+            **filters,
+        }
+        query = TextQuery(scopes=scopes or (LOCAL,), tokens=tuple(dict.fromkeys(analyse(words))), limit=limit, **fields)
+        return sorted(self.store.search_text(query), key=lambda match: (-match.score, match.atom_id, match.n))
+
+    def find_ids(self, words: str, *scopes: Scope, **filters: Any) -> list[AtomId]:
+        """Return the ids of the atoms that match some words, best first."""
+        return [match.atom_id for match in self.search(words, *scopes, **filters)]
+
+    def mark_files_written(self) -> None:
+        """Mark every pending file as written."""
+        files = self.store.ledger.pending_files(10_000)
+        self.store.ledger.mark_written([(file.path, STAMP, file.data) for file in files], 2_000_000_000)
+
+
+class Contract:
+    """Base of all contracts: how a test opens the store under test."""
+
+    def make_store(self, tmp_path: Path, clock: Clock) -> Store:
+        """Return the store under test. It owns the folder, whose content stays when the store is opened again."""
+        raise NotImplementedError
+
+    @contextmanager
+    def open_harness(self, tmp_path: Path, at: datetime = NOON) -> Iterator[StoreHarness]:
+        """Open the store at a time, and close it at the end."""
+        clock = FixedClock(at)
+        store = self.make_store(tmp_path, clock)
+        try:
+            yield StoreHarness(store, clock)
+        finally:
+            store.close()

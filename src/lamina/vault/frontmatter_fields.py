@@ -1,0 +1,247 @@
+"""Define how each field of an atom is read from and written to frontmatter, and its default."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
+
+from lamina.atom.atom import Atom, Signals
+from lamina.atom.kinds import Durability, Layer, MemoryType
+from lamina.atom.status import Status
+from lamina.atom.trust import Origin
+from lamina.text.timestamps import format_time, parse_time
+from lamina.vault.strict_yaml_reader import FrontmatterValue
+from lamina.vault.wikilinks import (
+    StemLookup,
+    read_evidence,
+    read_link,
+    read_relation,
+    write_evidence,
+    write_link,
+    write_relation,
+)
+from lamina.vault.yaml_writer import PlainScalar, YamlValue
+
+MAX_SUBJECT = 500
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+_BOOL_WORDS = {"true": True, "yes": True, "false": False, "no": False}
+_E = TypeVar("_E", bound=StrEnum)
+
+
+class FieldCodec(NamedTuple):
+    """How one field is read from frontmatter (ValueError if it cannot be) and written to it."""
+
+    read: Callable[[FrontmatterValue], Any]
+    write: Callable[[Any, StemLookup], YamlValue]
+
+
+def read_text(value: FrontmatterValue) -> str:
+    """Return the text as written; ValueError if it is a list or map or contains NUL."""
+    if not isinstance(value, str):
+        raise ValueError(f"must be text, not a {_type_name(value)}")
+    if "\0" in value:
+        raise ValueError("must not contain NUL")
+    return value
+
+
+def read_bool(value: FrontmatterValue) -> bool:
+    """Return the boolean of true, false, yes or no; ValueError for other values."""
+    truth = parse_bool(read_text(value))
+    if truth is None:
+        raise ValueError(f"{value!r} is neither true nor false")
+    return truth
+
+
+def parse_bool(value: FrontmatterValue) -> bool | None:
+    """Return the boolean that a text names; None if it names none."""
+    return _BOOL_WORDS.get(value.strip().lower()) if isinstance(value, str) else None
+
+
+def read_layer(value: FrontmatterValue) -> Layer:
+    """Return the layer, or the layer of a tier in older files; ValueError if it is unknown."""
+    return Layer.EPISODIC if value == "stm" else _enum_reader(Layer)(value)
+
+
+def _read_subject(value: FrontmatterValue) -> str:
+    text = read_text(value)
+    if len(text) > MAX_SUBJECT:
+        raise ValueError(f"is longer than {MAX_SUBJECT} characters")
+    return text
+
+
+def _number_reader(low: float, high: float) -> Callable[[FrontmatterValue], float]:
+    def read(value: FrontmatterValue) -> float:
+        text = read_text(value).strip()
+        number = float(text) if _NUMBER.fullmatch(text) else math.nan
+        if math.isnan(number):
+            raise ValueError(f"{text!r} is not a number")
+        if not low <= number <= high or math.isinf(number):
+            raise ValueError(f"{text} is not between {low:g} and {high:g}")
+        return number
+
+    return read
+
+
+def _read_count(value: FrontmatterValue) -> int:
+    text = read_text(value).strip()
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise ValueError(f"{text!r} is not a count")
+    return int(text)
+
+
+def _time_reader(*, end: bool = False) -> Callable[[FrontmatterValue], datetime]:
+    def read(value: FrontmatterValue) -> datetime:
+        text = read_text(value)
+        try:
+            return parse_time(text, end=end)
+        except (ValueError, OverflowError):
+            raise ValueError(f"{text!r} is not a time; write it as 2026-11-14T09:12:00Z") from None
+
+    return read
+
+
+def _enum_reader(enum: type[_E]) -> Callable[[FrontmatterValue], _E]:
+    members = {member.value: member for member in enum}
+
+    def read(value: FrontmatterValue) -> _E:
+        member = members.get(read_text(value).strip().lower())
+        if member is None:
+            raise ValueError(f"{value!r} is unknown; choose one of {', '.join(members)}")
+        return member
+
+    return read
+
+
+def _read_items(value: FrontmatterValue) -> list[str]:
+    """Return the texts of a list; `[[name]]` without quotes is YAML for a list in a list, and means the link."""
+    if isinstance(value, str):
+        return [read_text(value)]
+    if isinstance(value, dict):
+        raise ValueError("must be a list, not a map")
+    return [_read_item(item) for item in value]
+
+
+def _read_item(value: FrontmatterValue) -> str:
+    is_link = isinstance(value, list)
+    while isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return f"[[{read_text(value)}]]" if is_link else read_text(value)
+
+
+def _read_texts(value: FrontmatterValue) -> tuple[str, ...]:
+    if isinstance(value, list):
+        return tuple(text for text in map(read_text, value) if text)
+    return tuple(text for text in _read_items(value) if text)
+
+
+def _read_names(value: FrontmatterValue) -> tuple[str, ...]:
+    if not isinstance(value, str):
+        return _read_texts(value)
+    return tuple(name for part in read_text(value).split(",") if (name := part.strip()))
+
+
+def _tuple_reader(read: Callable[[str], Any]) -> Callable[[FrontmatterValue], tuple[Any, ...]]:
+    return lambda value: tuple(item for text in _read_items(value) if text.strip() and (item := read(text)))
+
+
+def _read_map(value: FrontmatterValue) -> dict[str, str]:
+    if not isinstance(value, dict):
+        raise ValueError(f"must be a map, not {'text' if isinstance(value, str) else 'a list'}")
+    return {read_text(key): _join_items(item) for key, item in value.items()}
+
+
+def _join_items(value: FrontmatterValue) -> str:
+    return ", ".join(map(read_text, value)) if isinstance(value, list) else read_text(value)
+
+
+def _type_name(value: FrontmatterValue) -> str:
+    return "list" if isinstance(value, list) else "map"
+
+
+_TEXT = FieldCodec(read_text, lambda text, _: text)
+_NAMES = FieldCodec(_read_names, lambda names, _: list(names))
+_TIME = FieldCodec(_time_reader(), lambda moment, _: PlainScalar(format_time(moment)))
+_BOOL = FieldCodec(read_bool, lambda truth, _: PlainScalar("true" if truth else "false"))
+_SHARE = FieldCodec(_number_reader(0, 1), lambda number, _: PlainScalar(repr(number)))
+_LINKS = FieldCodec(_tuple_reader(read_link), lambda ids, link: [write_link(atom_id, link) for atom_id in ids])
+
+
+def _enum_field(enum: type[StrEnum]) -> FieldCodec:
+    return FieldCodec(_enum_reader(enum), lambda member, _: str(member))
+
+
+FIELDS: Mapping[str, FieldCodec] = {
+    "id": _TEXT,
+    "kind": _TEXT,
+    "subject": FieldCodec(_read_subject, lambda text, _: text),
+    "attribute": _TEXT,
+    "value": _TEXT,
+    "status": _enum_field(Status),
+    "layer": FieldCodec(read_layer, lambda layer, _: str(layer)),
+    "durability": _enum_field(Durability),
+    "memory_type": _enum_field(MemoryType),
+    "pinned": _BOOL,
+    "resolved": _BOOL,
+    "confidence": _SHARE,
+    "importance": _SHARE,
+    "surprise": FieldCodec(_number_reader(-1e9, 1e9), lambda number, _: PlainScalar(repr(number))),
+    "valence": FieldCodec(_number_reader(-1, 1), lambda number, _: PlainScalar(repr(number))),
+    "tags": _NAMES,
+    "entities": FieldCodec(_read_texts, lambda texts, _: list(texts)),
+    "agents": _NAMES,
+    "observed_at": _TIME,
+    "recorded_at": _TIME,
+    "valid_from": _TIME,
+    "valid_until": FieldCodec(_time_reader(end=True), _TIME.write),
+    "expires_at": _TIME,
+    "source_id": _TEXT,
+    "session_id": _TEXT,
+    "segment_id": _TEXT,
+    "source_ref": _TEXT,
+    "origin": _enum_field(Origin),
+    "principal": _TEXT,
+    "evidence": FieldCodec(
+        _tuple_reader(read_evidence), lambda items, link: [write_evidence(item, link) for item in items]
+    ),
+    "derived_from": _LINKS,
+    "supersedes": _LINKS,
+    "superseded_by": _LINKS,
+    "relations": FieldCodec(
+        _tuple_reader(read_relation), lambda items, link: [write_relation(item, link) for item in items]
+    ),
+    "episode_id": _TEXT,
+    "box_id": _TEXT,
+    "trace_id": _TEXT,
+    "run_id": _TEXT,
+    "metadata": FieldCodec(_read_map, lambda pairs, _: dict(pairs)),
+}
+"""Every field of the frontmatter, in the order of a new file."""
+
+SIGNAL_FIELDS: Mapping[str, FieldCodec] = {
+    "quality_score": FieldCodec(_number_reader(0, 10), lambda number, _: PlainScalar(repr(number))),
+    "recall_count": FieldCodec(_read_count, lambda count, _: PlainScalar(count)),
+    "last_recalled_at": _TIME,
+}
+
+FIELD_ORDER: tuple[str, ...] = (*FIELDS, *SIGNAL_FIELDS)
+
+FIELD_DEFAULTS: Mapping[str, Any] = {
+    "id": None,
+    "kind": "fact",
+    "content": "",
+    "observed_at": None,
+    **{
+        field.name: field.default for field in fields(Atom) if field.default is not MISSING and field.name != "revision"
+    },
+    "metadata": MappingProxyType({}),
+}
+"""The value of a field that the file does not set; layer, durability and memory_type depend on the kind instead."""
+
+SIGNAL_DEFAULTS: Mapping[str, Any] = {name: getattr(Signals(), name) for name in SIGNAL_FIELDS}
