@@ -35,9 +35,9 @@ torture: .venv/ready
 bench: .venv/ready
 	$(BIN)/lamina bench speed
 
-# From data to the state model's weights: under an hour on two cores (training/README.md).
+# From data to the models' weights, on two cores (training/README.md).
 train: .venv/train/ready
-	OMP_NUM_THREADS=2 .venv/train/bin/python -m training
+	.venv/train/bin/python -m training
 
 docs: .venv/ready
 	$(BIN)/python -m lamina.cli.reference > docs/cli.md

@@ -573,7 +573,7 @@ def test_an_agent_cannot_put_words_into_a_persons_mouth(memory: Memory) -> None:
     said = memory.remember("My bank is DNB.", subject="bank").atom
     words = memory.capture([{"speaker": "Ann", "content": "My bank is DNB."}], session_id="s").atom
     with lamina.open(memory.root, ceiling="agent", watch=False) as agent:
-        with pytest.raises(Refused, match="remember what is so instead"):
+        with pytest.raises(Refused, match="remember a new statement instead"):
             agent.revise(said.id, "My bank is EVIL.", reason="r")
         with pytest.raises(Refused):
             agent.revise(said.id, reason="r", subject="x")

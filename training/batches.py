@@ -12,6 +12,8 @@ from training.examples import ChatTexts, Sentence, Text, plain_text, slot_text
 from training.slot_sentences import SlotSentence
 
 REQUESTS_A_BATCH = 6
+DATED = "dated "
+"""Names of slots with dated changes ("I moved to Porto last week") begin so; some are in every batch."""
 _WORDS = re.compile(r"\w{3,}")
 
 
@@ -68,11 +70,14 @@ class Sampler:
         )
         for item in slots:
             self._by_slot[item.slot][item.slot_id][item.role].append(slot_text(item))
-        self._slot_names = sorted(self._by_slot)
+        self._slot_names = sorted(name for name in self._by_slot if not name.startswith(DATED))
+        self._dated_names = sorted(name for name in self._by_slot if name.startswith(DATED))
         self._requests = [(text, chat) for chat in chats for text in chat.turns.values() if text.requests]
         """Turns with requests are rare; some are in every batch."""
 
-    def batch(self, chats: int = 4, groups: int = 6, slots: int = 8, remarks: int = 6, snippets: int = 14) -> Batch:
+    def batch(
+        self, chats: int = 4, groups: int = 6, slots: int = 8, dated: int = 3, remarks: int = 6, snippets: int = 14
+    ) -> Batch:
         """Draw one batch."""
         draw = self._draw
         batch = Batch()
@@ -82,7 +87,7 @@ class Sampler:
             batch.rows += self._chat_rows(group)
         for text in draw.sample(self._snippets, min(snippets, len(self._snippets))):
             batch.rows.append(_row(text, text.sentences[0], [], "request"))
-        for name in draw.sample(self._slot_names, slots):
+        for name in draw.sample(self._slot_names, slots) + draw.sample(self._dated_names, dated):
             batch.rows += self._slot_rows(name)
         for text, chat in draw.sample(self._requests, min(REQUESTS_A_BATCH, len(self._requests))):
             for sentence in text.sentences:

@@ -184,7 +184,7 @@ def slot_text(item: SlotSentence) -> Text:
 def _slot_mood(item: SlotSentence) -> str | None:
     if item.role == "assert":
         return "current"
-    return {"past": "past", "plan": "plan", "hyp": "hyp", "remark": "none"}.get(item.style)
+    return {"past": "past", "plan": "plan", "hyp": "hyp", "remark": "none", "event": "none"}.get(item.style)
 
 
 def plain_text(text: str) -> Text:

@@ -10,6 +10,45 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DATA = Path(__file__).parent / "data" / "slots"
+TIMES = (
+    "last week",
+    "last month",
+    "last weekend",
+    "last Monday",
+    "last Friday",
+    "last year",
+    "last summer",
+    "last quarter",
+    "last sprint",
+    "yesterday",
+    "two days ago",
+    "two weeks ago",
+    "a month ago",
+    "a while ago",
+    "three months ago",
+    "in January",
+    "in March",
+    "in May",
+    "in June",
+    "in October",
+    "in 2024",
+    "in the spring",
+    "in the autumn",
+    "on Monday",
+    "on Thursday",
+    "on Saturday",
+    "on 3 May",
+    "on the 12th",
+    "over the weekend",
+    "over Easter",
+    "this morning",
+    "this week",
+    "this month",
+    "this spring",
+    "at the start of the year",
+    "after the holidays",
+)
+"""When a change or an event was, for `{t}` (and `{T}` at the start of a sentence) in a template."""
 _MARKED_VALUE = re.compile(r"\[\[(.*?)\]\]")
 
 
@@ -43,7 +82,7 @@ def slot_sentences(seed: int = 11) -> list[SlotSentence]:
     draw = random.Random(seed)
     wraps = json.loads((DATA / "wraps.json").read_text(encoding="utf-8"))
     sentences: dict[tuple[str, str], SlotSentence] = {}
-    for slot in [*read_jsonl("slots.jsonl"), *read_jsonl("more_slots.jsonl")]:
+    for slot in [slot for name in ("slots", "more_slots", "dated_slots") for slot in read_jsonl(f"{name}.jsonl")]:
         for sentence in _fill_slot(slot, draw, wraps):
             sentences.setdefault((sentence.slot_id, sentence.text), sentence)
     for quad in read_jsonl("quads.jsonl"):
@@ -68,7 +107,7 @@ def _fill_slot(slot: dict, draw: random.Random, wraps: dict) -> Iterator[SlotSen
             count = (2 if slot["entities"] else 5) if slot["values"] else 2
             for value in draw.sample(values, min(count, len(values))):
                 old = draw.choice([other for other in values if other != value] or [""])
-                text, span = _fill(template["text"], value, old, entity)
+                text, span = _fill(_dated(template["text"], draw), value, old, entity)
                 if draw.random() < 0.35:
                     text, span = _wrap(text, span, draw, wraps)
                 yield make("assert", template["style"], text, span, entity)
@@ -79,10 +118,18 @@ def _fill_slot(slot: dict, draw: random.Random, wraps: dict) -> Iterator[SlotSen
     for negative in slot["negatives"]:
         for entity in entities if "{e}" in negative["text"] else entities[:1]:
             for value in draw.sample(values, min(2, len(values))):
-                text, _ = _fill(negative["text"], value, draw.choice(values), entity)
+                text, _ = _fill(_dated(negative["text"], draw), value, draw.choice(values), entity)
                 if draw.random() < 0.25:
                     text, _ = _wrap(text, None, draw, wraps)
                 yield make("negative", negative["kind"], text, None, entity)
+
+
+def _dated(template: str, draw: random.Random) -> str:
+    """Fill in when it was."""
+    if "{t}" not in template and "{T}" not in template:
+        return template
+    time = draw.choice(TIMES)
+    return template.replace("{t}", time).replace("{T}", time[0].upper() + time[1:])
 
 
 def _from_quad(quad: dict) -> Iterator[SlotSentence]:

@@ -397,7 +397,7 @@ class Engine:
         if self._extraction_worker is not None and not now:
             self._extraction_worker.wake()
             return
-        self._import_inbox(again=now, patience=INBOX_WAIT_SECONDS, progress=progress)
+        self._import_inbox(retry_failed=now, wait_seconds=INBOX_WAIT_SECONDS, progress=progress)
 
     def _import_inbox(self, **options: Any) -> InboxResult:
         """Import the inbox now. If the disk fails, log it: the files stay there and are imported later."""
@@ -509,7 +509,7 @@ class Engine:
     def _process_due_work(self, stop: Callable[[], bool], wait_seconds: float = 0.0) -> InboxResult:
         """Import the inbox, extract captures that are due, and apply changes that are due by date."""
         self._write_projections()
-        imported = self._import_inbox(stop=stop, patience=wait_seconds)
+        imported = self._import_inbox(should_stop=stop, wait_seconds=wait_seconds)
         minutes = timedelta(minutes=self.settings.batch_minutes)
         pace = ReadPolicy(ReadSchedule(self.settings.rhythm), self.settings.batch_turns, minutes)
         read_due_sessions(self._store, self._reader, pace, self._actor, self._ids, self._clock.now, stop)

@@ -137,7 +137,7 @@ _process_memory: Memory | None = None
 
 def _open_in_reader(root: str, scope: str, settings: Settings) -> None:
     """Open the vault in a reader process. It ignores signals and exits with its parent."""
-    global _memory
+    global _process_memory
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     threading.Thread(target=_exit_with_parent, daemon=True).start()

@@ -108,7 +108,7 @@ def host(tmp_path: Path) -> Host:
 @pytest.fixture
 def server(host: Host) -> Iterator[Memory]:
     """A real server of the vault."""
-    serving = pytest.importorskip("lamina.server").serving
+    serving = pytest.importorskip("lamina.server").run_server
     with Memory(host.vault, watch=False, background=False) as memory, serving(ServedMemory.for_memory(memory), port=0):
         yield memory
 

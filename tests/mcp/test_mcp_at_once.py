@@ -96,7 +96,7 @@ def test_what_is_taken_at_once_the_command_line_takes_too(words: list[str]) -> N
             assert {option: value and str(value) for option, value in given_.items()} == {
                 option: found.get(f"--{option}") for option in given_
             }
-            assert after.params["whose"] == found.get("--as", "agent")
+            assert after.params["origin"] == found.get("--as", "agent")
             assert after.params["read_only"] is ("--read-only" in found)
 
 

@@ -29,8 +29,8 @@ READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 LIST = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
 NO_ENGINE = """
 import sys
-from lamina.mcp import listing, stdio
-assert len(listing.tools()) == 10
+from lamina.mcp import catalogue, stdio_transport
+assert len(catalogue.load_tools()) == 10
 heavy = {"lamina.memory", "lamina.documents", "lamina.access", "numpy", "apsw", "typer", "rich"} & set(sys.modules)
 assert not heavy, heavy
 """
@@ -50,22 +50,22 @@ AT_ONE_TIME = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from lamina.mcp import loading, stdio
-from lamina.mcp.lazy_vault import Opening, Wanted
-from lamina.mcp.client_request import Visit
+from lamina.mcp import lazy_import, stdio_transport
+from lamina.mcp.lazy_vault import LazyVault, VaultOptions
+from lamina.mcp.client_request import ClientRequest
 
 def verbs():
-    loading.load()
-    from lamina.mcp.result_text import shown
-    from lamina.mcp.tools import BY_NAME
-    return len(BY_NAME)
+    lazy_import.load_engine()
+    from lamina.mcp.result_text import escape_json
+    from lamina.mcp.tools import TOOLS_BY_NAME
+    return len(TOOLS_BY_NAME)
 
-opening = Opening(Wanted(Path(sys.argv[1])))
+opening = LazyVault(VaultOptions(Path(sys.argv[1])))
 sys.setswitchinterval(1e-5)
 with ThreadPoolExecutor(2) as threads:
-    seat, called = threads.submit(opening.seat, Visit(None, "test", True)), threads.submit(verbs)
+    memory, called = threads.submit(opening.memory_for, ClientRequest(None, "test", True)), threads.submit(verbs)
     assert called.result() == 10
-    seat.result().remember("The engine runs.")
+    memory.result().remember("The engine runs.")
 opening.close()
 """
 

@@ -110,16 +110,17 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from lamina.clock import FixedClock
-from lamina.models.chat_budget import Budget, Limits
+from lamina.models.chat_budget import ChatBudget, DailyLimits
 from lamina.models.errors import BudgetSpent
 from lamina.store.sqlite.usage import SqliteUsage
-budget = Budget(SqliteUsage(Path(sys.argv[1])), FixedClock(datetime(2026, 11, 16, 12, tzinfo=UTC)), Limits(calls=150))
+clock = FixedClock(datetime(2026, 11, 16, 12, tzinfo=UTC))
+budget = ChatBudget(SqliteUsage(Path(sys.argv[1])), clock, DailyLimits(calls=150))
 made = 0
 for _ in range(100):
     try:
         budget.begin("m")
         made += 1
-        budget.spent("m", 3, 2)
+        budget.record_usage("m", 3, 2)
     except BudgetSpent:
         pass
 print(made)

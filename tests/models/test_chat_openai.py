@@ -41,7 +41,7 @@ class Meters(NoUsageMeter):
     def begin(self, model: str) -> None:
         self.begun.append(model)
 
-    def spent(self, model: str, tokens_in: int, tokens_out: int) -> None:
+    def record_usage(self, model: str, tokens_in: int, tokens_out: int) -> None:
         self.tokens.append((tokens_in, tokens_out))
 
 

@@ -70,8 +70,8 @@ def test_an_unknown_setting_is_refused_with_those_there_are(tmp_path: Path, sett
 
 def test_choosing_loads_nothing(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from lamina.models.model_choice import choose\n"
-        "choose('auto', Path(sys.argv[1])); choose('fastembed:x', Path(sys.argv[1]))\n"
+        "import sys; from pathlib import Path; from lamina.models.model_choice import choose_embedders\n"
+        "choose_embedders('auto', Path(sys.argv[1])); choose_embedders('fastembed:x', Path(sys.argv[1]))\n"
         "sys.exit(bool({'onnxruntime', 'tokenizers', 'wordllama', 'huggingface_hub'} & set(sys.modules)))"
     )
     for folder in (tmp_path, STORE.folder):
@@ -85,4 +85,4 @@ def test_a_library_that_is_not_installed_is_named(make: type, extra: str) -> Non
     if find_spec(extra.replace("-", "_")):
         pytest.skip(f"{extra} is installed")
     with pytest.raises(ModelMissing, match=rf"pip install 'lamina\[{extra}\]'"):
-        make("some/model").question("a")
+        make("some/model").encode_question("a")

@@ -110,7 +110,7 @@ def test_processes_that_add_at_once_all_succeed(store: ModelStore, tmp_path: Pat
         "import sys; from pathlib import Path; from lamina.models.model_files import *\n"
         f"file = ModelFile('w', {FILE.sha256!r}, {FILE.size}, 'r', 'p')\n"
         "store = ModelStore(Path(sys.argv[2]))\n"
-        "for _ in range(50): assert store.add_file(Path(sys.argv[1]), file) and store.verified(file)"
+        "for _ in range(50): assert store.add_file(Path(sys.argv[1]), file) and store.is_intact(file)"
     )
     command = [sys.executable, "-c", code, str(source / "f"), str(store.folder)]
     running = [subprocess.Popen(command) for _ in range(3)]

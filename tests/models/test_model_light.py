@@ -32,7 +32,7 @@ def ids(states: bytes) -> list[int]:
 
 def test_it_is_an_embedder_and_loads_nothing_that_takes_long() -> None:
     code = (
-        "import sys; from lamina.models.light_embedder import *; WordLlama().question('hello')\n"
+        "import sys; from lamina.models.light_embedder import *; WordLlama().encode_question('hello')\n"
         "sys.exit(bool({'wordllama', 'onnxruntime', 'safetensors', 'requests'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

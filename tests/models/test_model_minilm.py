@@ -68,7 +68,8 @@ def test_the_same_text_gives_the_same_bytes_alone_beside_others_and_in_any_order
 def test_another_process_gives_the_same_bytes(bits: int) -> None:
     code = (
         "import sys; from pathlib import Path; from lamina.models.minilm import *\n"
-        "got = MiniLM(ModelStore(Path(sys.argv[1])), int(sys.argv[3])).passages([Piece(sys.argv[2], 8)])[0]\n"
+        "model = MiniLM(ModelStore(Path(sys.argv[1])), int(sys.argv[3]))\n"
+        "got = model.encode_passages([TextToEncode(sys.argv[2], 8)])[0]\n"
         "print((got.vectors.tobytes() + got.states).hex())"
     )
     command = [sys.executable, "-c", code, str(STORE.folder), LONG, str(bits)]

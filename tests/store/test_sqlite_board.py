@@ -27,7 +27,7 @@ from lamina.testing.vector_reference import (
     vector_query,
 )
 
-EVERYTHING = {"limit": 1000, "beside": 2, "statuses": dict.fromkeys(Status, 0.5)}
+EVERYTHING = {"limit": 1000, "neighbours": 2, "status_weights": dict.fromkeys(Status, 0.5)}
 
 
 @pytest.fixture(autouse=True)

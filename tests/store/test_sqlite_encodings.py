@@ -28,7 +28,7 @@ from lamina.testing.vector_reference import (
     text_digests,
 )
 
-WANTED = {"limit": 1000, "beside": 2, "statuses": dict.fromkeys(Status, 0.5)}
+WANTED = {"limit": 1000, "neighbours": 2, "status_weights": dict.fromkeys(Status, 0.5)}
 
 
 @contextmanager

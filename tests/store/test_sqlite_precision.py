@@ -161,7 +161,7 @@ def test_nobody_reads_a_vector_to_tell_whether_it_is_to_be_made_anew(tmp_path: P
         assert len(told) == 4
         assert all("COVERING INDEX" in each or "INDEX vectors_to_make_anew" in each for each in told)
         for asked, given_ in ((_UNAPPLIED_BITS, (LOCAL,)), (_REDUCED_BITS, ())):
-            found = hand.store._history.db.rows(f"EXPLAIN QUERY PLAN {asked}", given_)  # type: ignore[attr-defined]
+            found = hand.store._journal.db.rows(f"EXPLAIN QUERY PLAN {asked}", given_)  # type: ignore[attr-defined]
             assert any("INDEX lives_" in row[3] for row in found)
 
 
@@ -210,7 +210,9 @@ def test_whatever_happens_every_text_that_had_a_vector_has_one_and_is_found(told
                         hand_of = opened(folder)
                         hand = hand_of.__enter__()
                 encoded, there = hand.store.encodings.coverage(MODEL, SCOPES)
-                assert len(nearest_passages(hand, "tea 1", *SCOPES, limit=1000, statuses=EVERY)) == encoded <= there
+                assert (
+                    len(nearest_passages(hand, "tea 1", *SCOPES, limit=1000, status_weights=EVERY)) == encoded <= there
+                )
             hand.store.rebuild_index()
             encode_missing(hand)
             assert kept_by_text(hand) == wanted_by_text(hand)
@@ -227,12 +229,12 @@ def test_who_has_read_the_vectors_before_finds_what_somebody_new_finds(
     with opened(tmp_path) as hand, opened(tmp_path) as other:
         commit_random_atoms(hand, random, 40)
         encode_missing(hand)
-        before = nearest_scores(other, "tea milk", *SCOPES, limit=1000, statuses=EVERY)
+        before = nearest_scores(other, "tea milk", *SCOPES, limit=1000, status_weights=EVERY)
         for _ in range(5):
             note(hand, random)
-            told = nearest_scores(other, "tea milk", *SCOPES, limit=1000, statuses=EVERY)
+            told = nearest_scores(other, "tea milk", *SCOPES, limit=1000, status_weights=EVERY)
             with opened(tmp_path) as new:
-                assert nearest_scores(new, "tea milk", *SCOPES, limit=1000, statuses=EVERY) == told
+                assert nearest_scores(new, "tea milk", *SCOPES, limit=1000, status_weights=EVERY) == told
             encode_missing(hand)
         assert told.keys() == before.keys()
         assert told != before

@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 PIECE = 12
 
 UNTOLD = {
-    "memory.ask_through",
+    "memory.delegate_recall",
     "memory.block",
     "memory.close",
     "memory.confirmations",
@@ -36,7 +36,7 @@ UNTOLD = {
     "memory.plot",
     "memory.run",
     "memory.scopes",
-    "memory.seat",
+    "memory.for_caller",
     "memory.signals",
     "memory.trial",
     "memory.waiting",

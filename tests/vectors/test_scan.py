@@ -226,10 +226,10 @@ FEW_ROWS = """
 import sys
 {before}
 import numpy as np
-from lamina.vectors import scan
+from lamina.vectors import bit_scan
 vectors = np.eye(64, dtype=np.float32)
-words, factors = scan.to_planes(vectors)
-scan.estimates(words, factors, scan.to_question(vectors[0]))
+words, factors = bit_scan.to_planes(vectors)
+bit_scan.scan_cosines(words, factors, bit_scan.to_scan_query(vectors[0]))
 {after}
 """
 
@@ -240,7 +240,8 @@ scan.estimates(words, factors, scan.to_question(vectors[0]))
         ("", "assert 'numba' not in sys.modules"),
         (
             "sys.modules['numba'] = None",
-            "assert not scan.prepare()\nscan.estimates(words, factors, scan.to_question(vectors[0]))",
+            "assert not bit_scan.load_compiled_kernel()\n"
+            "bit_scan.scan_cosines(words, factors, bit_scan.to_scan_query(vectors[0]))",
         ),
     ],
     ids=["a few rows do not load it", "it may be missing"],

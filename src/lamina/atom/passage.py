@@ -67,7 +67,7 @@ def passages_of(atom: Atom) -> tuple[Passage, ...]:
     return parse_segment(atom.content)
 
 
-def passage_by_number(atom: Atom, n: int) -> Passage | None:
+def passage_of(atom: Atom, n: int) -> Passage | None:
     """Return one passage of an atom without parsing the others; None if there is no such passage."""
     if not atom.is_segment:
         return passages_of(atom)[0] if n == 1 else None

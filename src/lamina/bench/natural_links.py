@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lamina import Atom, Memory, RelationName
-from lamina.atom.passage import passage_by_number
+from lamina.atom.passage import passage_of
 from lamina.bench.natural_data import LinkLabel
 
 SURE, LIKELY = "sure", "likely"
@@ -148,7 +148,7 @@ def _sentences(atom: Atom, atoms: Mapping[str, Atom]) -> tuple[str, ...]:
     spoken: dict[str, None] = {}
     for evidence in atom.evidence:
         segment = atoms.get(evidence.segment)
-        passage = passage_by_number(segment, evidence.passage) if segment else None
+        passage = passage_of(segment, evidence.passage) if segment else None
         if passage and (text := passage.text[evidence.start : evidence.end].strip()):
             spoken[text] = None
     return tuple(spoken) or (atom.content,)

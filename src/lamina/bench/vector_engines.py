@@ -53,7 +53,7 @@ class LaminaEngine:
     """Two bits in memory, the best candidates exactly from the database, as the store does it."""
 
     def __init__(self, folder: Path, threads: int) -> None:
-        import_module("lamina.vectors.bit_scan").prepare()
+        import_module("lamina.vectors.bit_scan").load_compiled_kernel()
         self._store_module: Any = import_module("lamina.bench.vector_store")
         self._folder = folder
 

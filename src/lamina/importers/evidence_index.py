@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from lamina.atom.atom import Atom, Evidence
-from lamina.atom.passage import passage_by_number
+from lamina.atom.passage import passage_of
 from lamina.atom.status import Status
 from lamina.importers.import_items import EvidenceQuote
 
@@ -79,7 +79,7 @@ class EvidenceIndex:
 
     def _to_quote(self, evidence: Evidence) -> EvidenceQuote | None:
         segment = self._segments.get(evidence.segment)
-        passage = passage_by_number(segment, evidence.passage) if segment else None
+        passage = passage_of(segment, evidence.passage) if segment else None
         words = passage.text[evidence.start : evidence.end] if passage else ""
         is_imported = segment is not None and (segment.status in NOT_ENDED or segment.status is Status.SUPERSEDED)
         if segment is None or passage is None or not is_imported or not words.strip():

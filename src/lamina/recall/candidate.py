@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from lamina.atom.atom import Atom
-from lamina.atom.passage import Passage, passage_by_number
+from lamina.atom.passage import Passage, passage_of
 from lamina.recall.recall_view import RecallView
 from lamina.store.base import Edge, TextMatch
 from lamina.store.encodings import NearPassage, PassageKey
@@ -33,7 +33,7 @@ def read_passages(candidates: Sequence[Candidate], view: RecallView) -> dict[Pas
     """Return the atoms and passages of the candidates that still exist."""
     atoms = view.atoms(candidate.key[0] for candidate in candidates)
     pairs = {
-        candidate.key: (atom, passage_by_number(atom, candidate.key[1]))
+        candidate.key: (atom, passage_of(atom, candidate.key[1]))
         for candidate in candidates
         if (atom := atoms.get(candidate.key[0])) is not None
     }

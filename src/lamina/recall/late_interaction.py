@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.atom.passage import passage_by_number, passage_digest
+from lamina.atom.passage import passage_digest, passage_of
 from lamina.atom.scope import Scope
 from lamina.models.embedder import EncodedQuestion, TokenStates
 from lamina.models.recomputed_states import MAX_RECOMPUTED
@@ -76,7 +76,7 @@ def _read_texts(candidates: Sequence[Candidate], store: Store) -> Iterator[Unenc
     atoms = {atom.id: atom for atom in store.read(AtomFilter(scopes=tuple(scopes), ids=tuple(ids)))}
     for candidate in candidates:
         atom = atoms.get(candidate.key[0])
-        passage = passage_by_number(atom, candidate.key[1]) if atom is not None else None
+        passage = passage_of(atom, candidate.key[1]) if atom is not None else None
         if atom is not None and passage is not None and passage_digest(atom, passage) == candidate.near.digest:
             yield to_unencoded_text(atom, passage)
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from lamina.atom.atom import Atom
 from lamina.atom.kinds import MemoryType
-from lamina.atom.passage import passage_by_number, passage_digest
+from lamina.atom.passage import passage_digest, passage_of
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.recall.candidate import Candidate
@@ -91,7 +91,7 @@ def _past_candidate(
 ) -> Candidate | None:
     """Return a candidate with the words it had then; one that was found by words of another time must also be similar
     in meaning."""
-    passage = passage_by_number(atom, key[1])
+    passage = passage_of(atom, key[1])
     if passage is None or not was_said(view, atom, passage):
         return None
     digest = passage_digest(atom, passage)

@@ -15,7 +15,7 @@ from functools import lru_cache
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import MemoryType
-from lamina.atom.passage import Passage, passage_by_number, passages_of
+from lamina.atom.passage import Passage, passage_of, passages_of
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
 from lamina.atom.summary_sources import is_summary
 from lamina.recall.candidate import Candidate, read_passages
@@ -167,7 +167,7 @@ class _ResultBuilder:
         segments = self._view.atoms(sorted({key[0] for key in missing})) if missing else {}
         for key in sorted(missing):
             segment = segments.get(key[0])
-            passage = passage_by_number(segment, key[1]) if segment and segment.status in RECALL_WEIGHT else None
+            passage = passage_of(segment, key[1]) if segment and segment.status in RECALL_WEIGHT else None
             if segment is not None and passage is not None:
                 self._passages[key] = segment, passage
         source_keys = {

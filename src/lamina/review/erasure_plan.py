@@ -10,7 +10,7 @@ from lamina.atom.claim import claim_of, comparable_value
 from lamina.atom.generated_section import extract_user_text, has_generated_section
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import kind_traits
-from lamina.atom.passage import Passage, passage_by_number, passages_of
+from lamina.atom.passage import Passage, passage_of, passages_of
 from lamina.atom.scope import Scope, organisation_name
 from lamina.atom.sentence_removal import (
     ERASED_MARK,
@@ -151,7 +151,7 @@ class ErasurePlanner:
         self._sentences |= forms
 
     def _texts(self, segment: AtomId, n: int) -> list[str]:
-        passages = (passage_by_number(version, n) for version in self._history(segment))
+        passages = (passage_of(version, n) for version in self._history(segment))
         return list(dict.fromkeys(passage.text for passage in passages if passage is not None))
 
     def _find_copies(self, atoms: Iterable[Atom]) -> list[Atom]:

@@ -56,8 +56,8 @@ class AgeingStateContract(Contract):
     def test_an_atom_is_due_again_at_its_next_check(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             soon, late = harness.add("soon"), harness.add("late")
-            mark_as_aged(harness, soon, look_at=NOON + DAY)
-            mark_as_aged(harness, late, look_at=NOON + 9 * DAY)
+            mark_as_aged(harness, soon, next_check_at=NOON + DAY)
+            mark_as_aged(harness, late, next_check_at=NOON + 9 * DAY)
             assert [due_atoms(harness, days) for days in (0, 0.9, 1, 8)] == [[], [], [soon.id], [soon.id]]
             assert set(due_atoms(harness, 9)) == {soon.id, late.id}
             mark_as_aged(harness, soon)
@@ -91,7 +91,7 @@ class AgeingStateContract(Contract):
         with self.open_harness(tmp_path) as harness:
             harness.add("a guess", status=Status.CONSTRAINED)
             atoms = [harness.add(status) for status in ENDED_STATUSES]
-            mark_as_aged(harness, *atoms, look_at=NOON)
+            mark_as_aged(harness, *atoms, next_check_at=NOON)
             ended = [harness.commit(atom.with_(status=Status(atom.content))).atoms[0] for atom in atoms]
             assert due_atoms(harness, 1) == []
             harness.commit(ended[0].with_(status=Status.ACTIVE), way=TransitionCause.RESTORE)
@@ -103,7 +103,7 @@ class AgeingStateContract(Contract):
             mark_as_aged(harness, *atoms.values())
             moved = [harness.commit(atom.with_(status=status)).atoms[0] for status, atom in atoms.items()]
             assert set(due_atoms(harness)) == {each.id for each in moved}
-            mark_as_aged(harness, *moved, look_at=NOON + DAY)
+            mark_as_aged(harness, *moved, next_check_at=NOON + DAY)
             assert due_atoms(harness) == []
             assert set(due_atoms(harness, 1)) == {each.id for each in moved}
 
@@ -142,7 +142,7 @@ class AgeingStateContract(Contract):
     def test_an_erased_atom_has_no_ageing_state(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             gone, stirred = harness.add("tea"), harness.add("milk")
-            mark_as_aged(harness, gone, look_at=NOON)
+            mark_as_aged(harness, gone, next_check_at=NOON)
             erase_atoms(harness, gone, stirred)
             assert due_atoms(harness, 1) == []
             assert harness.store.ageing_states.get([gone.id]) == {}

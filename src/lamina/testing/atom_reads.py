@@ -101,7 +101,7 @@ class AtomReadContract(Contract):
             assert chosen() == {plain.id, rule.id, city.id, bare.id}
             assert chosen(ids=(plain.id, city.id)) == {plain.id, city.id}
             assert chosen(ids=()) == set()
-            assert chosen(id_ending=rule.id[-8:]) == {rule.id}
+            assert chosen(id_suffix=rule.id[-8:]) == {rule.id}
             assert chosen(statuses=frozenset({Status.CHALLENGED})) == {rule.id}
             assert chosen(statuses=frozenset()) == set()
             assert chosen(kinds=frozenset({"rule"})) == {rule.id}
@@ -137,11 +137,11 @@ class AtomReadContract(Contract):
             assert chosen(run_id="task 7") == {note.id, event.id}
             assert chosen(run_id="Task 7") == {other.id}
             assert chosen(run_id="task 8") == chosen(run_id="") == set()
-            assert chosen(notes=False) == {plain.id, loose.id, event.id}
-            assert chosen(run_id="task 7", notes=False) == {event.id}
+            assert chosen(include_run_notes=False) == {plain.id, loose.id, event.id}
+            assert chosen(run_id="task 7", include_run_notes=False) == {event.id}
             gone = harness.current(harness.commit(note.with_(status=Status.TOMBSTONED)).atoms[0])
             assert chosen(run_id="task 7", statuses=frozenset({Status.TOMBSTONED})) == {gone.id}
-            assert len(harness.read(notes=False, limit=2)) == 2
+            assert len(harness.read(include_run_notes=False, limit=2)) == 2
 
     def test_atoms_are_ordered_by_newest_record_then_id_and_paged(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:

@@ -37,12 +37,13 @@ class SearchContract(Contract):
             both, tea = harness.add("green tea from the hill"), harness.add("tea and milk")
             harness.add("green paint"), harness.add("a hill")
             every = {match.atom_id: match for match in harness.search("green tea hill")}
-            assert harness.search("green tea hill", holding=tuple(analyse("green tea"))) == [every[both.id]]
+            assert harness.search("green tea hill", required_tokens=tuple(analyse("green tea"))) == [every[both.id]]
             matches = {
-                match.atom_id: match for match in harness.search("green tea hill", holding=tuple(analyse("tea")))
+                match.atom_id: match
+                for match in harness.search("green tea hill", required_tokens=tuple(analyse("tea")))
             }
             assert matches == {each.id: every[each.id] for each in (both, tea)}
-            assert harness.search("green tea hill", holding=tuple(analyse("harbour"))) == []
+            assert harness.search("green tea hill", required_tokens=tuple(analyse("harbour"))) == []
 
     def test_a_segment_is_found_by_the_turn_that_contains_the_word(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:

@@ -203,16 +203,18 @@ class EncodingContract(Contract):
                 scopes = random.choice(((LOCAL,), (LOCAL, ANN), (ANN,), (LOCAL, ANN, OTHER), (BOB,)))
                 first = int((NOON - random.randrange(100) * DAY).timestamp() * 1000)
                 filters = {
-                    "statuses": {each: random.choice((1.0, 0.5, 0.25)) for each in random.sample(list(Status), 4)},
+                    "status_weights": {
+                        each: random.choice((1.0, 0.5, 0.25)) for each in random.sample(list(Status), 4)
+                    },
                     "memory_types": frozenset(random.sample(list(MemoryType), random.randint(1, len(MemoryType)))),
                     "valid_at": random.choice((NOON - DAY, NOON, NOON + DAY / 2, NOON + DAY, NOON + 9 * DAY)),
-                    "vector": random.choice((1.0, 0.5)),
-                    "texts": {
+                    "vector_weight": random.choice((1.0, 0.5)),
+                    "text_scores": {
                         (match.atom_id, match.n): match.score
                         for match in harness.search(question, *scopes, statuses=frozenset(Status), limit=9)
                     },
-                    "text": random.choice((0.0, 0.25)),
-                    "tilts": ScoreTerms({"Ann": 0.1, "assistant": -0.3}, MillisecondWindow(first, first + 10**10), 0.2),
+                    "text_weight": random.choice((0.0, 0.25)),
+                    "terms": ScoreTerms({"Ann": 0.1, "assistant": -0.3}, MillisecondWindow(first, first + 10**10), 0.2),
                 }
                 expected = brute_force_scores(harness, question, vector_query(harness, question, *scopes, **filters))
                 whole = nearest_passages(harness, question, *scopes, **filters, limit=10_000)
@@ -236,7 +238,7 @@ class EncodingContract(Contract):
             fact = harness.add("black", subject="tea", scope=ANN, status=Status.ARCHIVED, observed_at=NOON - 2 * DAY)
             encode_missing(harness)
             span = MillisecondWindow(_ms(NOON - 3 * DAY), _ms(NOON))
-            matches = nearest_passages(harness, "tea", LOCAL, ANN, tilts=ScoreTerms({}, span, 0.5))
+            matches = nearest_passages(harness, "tea", LOCAL, ANN, terms=ScoreTerms({}, span, 0.5))
             assert matches.keys() == {(talk.id, 1), (talk.id, 2), (fact.id, 1)}
             first, second, third = matches[talk.id, 1], matches[talk.id, 2], matches[fact.id, 1]
             assert (first.speaker, first.at_ms, first.is_question, first.in_window) == (
@@ -263,14 +265,17 @@ class EncodingContract(Contract):
             encode_missing(harness)
             texts = {(best.id, 1): 10.0}
             for limit in (1, 3, 20, 31):
-                first = nearest_passages(harness, "milk", limit=limit, texts=texts, text=1.0)
+                first = nearest_passages(harness, "milk", limit=limit, text_scores=texts, text_weight=1.0)
                 assert (best.id, 1) in first
                 assert len(first) >= limit
                 assert len({each.score for key, each in first.items() if key != (best.id, 1)}) <= 1
                 if len(first) == limit:
                     assert first.keys() - {(best.id, 1)} == {(each.id, 1) for each in tied[len(tied) - limit + 1 :]}
                 harness.store.rebuild_index()
-                assert nearest_passages(harness, "milk", limit=limit, texts=texts, text=1.0).keys() == first.keys()
+                assert (
+                    nearest_passages(harness, "milk", limit=limit, text_scores=texts, text_weight=1.0).keys()
+                    == first.keys()
+                )
 
     def test_a_passage_without_a_vector_is_scored_by_its_words_alone(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -278,10 +283,12 @@ class EncodingContract(Contract):
             encode_missing(harness)
             fresh, silent = harness.add("fresh"), harness.add("silent")
             assert nearest_passages(harness, "tea").keys() == {(seen.id, 1)}
-            matches = nearest_passages(harness, "tea", texts={(fresh.id, 1): 2.0, (silent.id, 2): 9.0}, text=0.25)
+            matches = nearest_passages(
+                harness, "tea", text_scores={(fresh.id, 1): 2.0, (silent.id, 2): 9.0}, text_weight=0.25
+            )
             assert matches.keys() == {(seen.id, 1), (fresh.id, 1)}
             assert (matches[fresh.id, 1].cosine, matches[fresh.id, 1].score) == (0.0, 0.5)
-            assert nearest_passages(harness, "tea", also=[(silent.id, 1)])[silent.id, 1].cosine == 0.0
+            assert nearest_passages(harness, "tea", extra_keys=[(silent.id, 1)])[silent.id, 1].cosine == 0.0
             assert nearest_passages(harness, "tea", model="nobody").keys() == set()
             assert nearest_passages(harness, "tea", limit=0) == {}
 
@@ -299,7 +306,7 @@ class EncodingContract(Contract):
                 (theirs.id, 1),
                 (past.id, 1),
             ]
-            matches = nearest_scores(harness, "tea 3", limit=1, also=extra_keys)
+            matches = nearest_scores(harness, "tea 3", limit=1, extra_keys=extra_keys)
             assert matches.keys() == {best, *extra_keys[:2]}
             assert matches == {key: everything[key] for key in matches}
 
@@ -328,11 +335,11 @@ class EncodingContract(Contract):
                     (11, "part 2 turn 3"),
                 ):
                     assert next(iter(nearest_passages(harness, text, LOCAL, ANN))) == order[place]
-                    matches = nearest_passages(harness, text, LOCAL, ANN, limit=1, beside=reach)
+                    matches = nearest_passages(harness, text, LOCAL, ANN, limit=1, neighbours=reach)
                     assert matches.keys() == set(order[max(0, place - reach) : place + reach + 1])
                     assert len({each.session for each in matches.values()}) == 1
             assert (
-                nearest_passages(harness, "a fact 1", limit=1, beside=3).keys()
+                nearest_passages(harness, "a fact 1", limit=1, neighbours=3).keys()
                 == nearest_passages(harness, "a fact 1", limit=1).keys()
             )
 
@@ -340,11 +347,11 @@ class EncodingContract(Contract):
         with self.open_harness(tmp_path) as harness:
             first = commit_segment(harness, "one", "two")
             encode_missing(harness)
-            assert nearest_passages(harness, "two", limit=1, beside=1).keys() == {(first.id, 1), (first.id, 2)}
+            assert nearest_passages(harness, "two", limit=1, neighbours=1).keys() == {(first.id, 1), (first.id, 2)}
             harness.clock.at += timedelta(minutes=1)
             second = commit_segment(harness, "three")
             encode_missing(harness)
-            assert nearest_passages(harness, "two", limit=1, beside=1).keys() == {
+            assert nearest_passages(harness, "two", limit=1, neighbours=1).keys() == {
                 (first.id, 1),
                 (first.id, 2),
                 (second.id, 1),
@@ -353,14 +360,14 @@ class EncodingContract(Contract):
             third = commit_segment(harness, "four")
             encode_missing(harness)
             harness.commit(second.with_(status=Status.TOMBSTONED))
-            matches = nearest_passages(harness, "two", limit=1, beside=1)
+            matches = nearest_passages(harness, "two", limit=1, neighbours=1)
             assert matches.keys() == {(first.id, 1), (first.id, 2), (third.id, 1)}
             assert sorted(each.position for each in matches.values()) == [0, 1, 2]
-            matches = nearest_passages(harness, "two", limit=1, beside=1, statuses=dict.fromkeys(Status, 1.0))
+            matches = nearest_passages(harness, "two", limit=1, neighbours=1, status_weights=dict.fromkeys(Status, 1.0))
             assert matches.keys() == {(first.id, 1), (first.id, 2), (second.id, 1)}
             grown = f"{first.content}\n\n{render_passage(3, 'and more', 'Ann', NOON)}"
             harness.commit(first.with_(content=grown))
-            assert nearest_passages(harness, "two", limit=1, beside=1).keys() == {
+            assert nearest_passages(harness, "two", limit=1, neighbours=1).keys() == {
                 (first.id, 1),
                 (first.id, 2),
                 (first.id, 3),
@@ -403,7 +410,7 @@ class EncodingContract(Contract):
             assert (halved.status, halved.score) == (Status.ARCHIVED, full / 2)
             atom = harness.commit(atom.with_(status=Status.TOMBSTONED)).atoms[0]
             assert nearest_passages(harness, "tea").keys() == {(other.id, 1)}
-            assert (atom.id, 1) in nearest_passages(harness, "tea", statuses={Status.TOMBSTONED: 1.0})
+            assert (atom.id, 1) in nearest_passages(harness, "tea", status_weights={Status.TOMBSTONED: 1.0})
             atom = harness.commit(atom.with_(status=Status.ACTIVE), way=TransitionCause.RESTORE).atoms[0]
             assert nearest_passages(harness, "tea")[atom.id, 1].score == full
             assert missing_texts(harness) == []
@@ -424,7 +431,7 @@ class EncodingContract(Contract):
                     atom.with_(status=random.choice((Status.ARCHIVED, Status.CHALLENGED, Status.TOMBSTONED)))
                 )
             assert missing_texts(harness) == []
-            filters = {"limit": 1000, "beside": 2, "statuses": dict.fromkeys(Status, 0.5)}
+            filters = {"limit": 1000, "neighbours": 2, "status_weights": dict.fromkeys(Status, 0.5)}
             before, models = (
                 nearest_scores(harness, "tea", LOCAL, ANN, **filters),
                 harness.store.encodings.count_by_model(),
@@ -463,7 +470,7 @@ class EncodingContract(Contract):
                 harness.add(f"tea number {n}")
             commit_segment(harness, "tea said", "milk said", "sugar said")
             encode_missing(harness)
-            filters = {"limit": 5, "beside": 1, "tilts": ScoreTerms({"Ann": 0.25, "Bob": 0.5})}
+            filters = {"limit": 5, "neighbours": 1, "terms": ScoreTerms({"Ann": 0.25, "Bob": 0.5})}
             before, spoke = nearest_scores(harness, "tea", **filters), harness.store.encodings.speakers([LOCAL])
             rarity = harness.store.encodings.token_statistics([LOCAL], ["tea", "said"])
             theirs = []

@@ -69,14 +69,14 @@ def encode_missing(harness: StoreHarness, model: str = MODEL, packing: str = "by
 def vector_query(harness: StoreHarness, question: str, *scopes: Scope, **overrides: Any) -> VectorQuery:
     """Return a vector query with defaults."""
     fields: dict[str, Any] = {
-        "statuses": {Status.ACTIVE: 1.0, Status.ARCHIVED: 0.5},
+        "status_weights": {Status.ACTIVE: 1.0, Status.ARCHIVED: 0.5},
         "memory_types": frozenset(MemoryType),
         "valid_at": harness.clock.now(),
         "model": MODEL,
-        "vector": 1.0,
-        "texts": {},
-        "text": 0.0,
-        "tilts": ScoreTerms({}),
+        "vector_weight": 1.0,
+        "text_scores": {},
+        "text_weight": 0.0,
+        "terms": ScoreTerms({}),
         "limit": 10,
         **overrides,
     }

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lamina.atom.atom import Atom, Evidence, kind_defaults
 from lamina.atom.identity import AtomId
-from lamina.atom.passage import passage_by_number, passages_of
+from lamina.atom.passage import passage_of, passages_of
 from lamina.atom.proposal import FORGET_PLACES_KEY, PROPOSAL_TYPE_KEY, ProposalType, format_places, proposal_type_of
 from lamina.atom.status import Status
 from lamina.atom.trust import TRUST, statements_need_review
@@ -137,7 +137,7 @@ def _tombstone_sentences(tombstone: Atom, working_set: WorkingSet) -> Iterator[s
 def _text_at(evidence: Evidence, working_set: WorkingSet) -> str | None:
     """Return the text of a sentence; None if its passage is gone."""
     segment = working_set.get(AtomId(evidence.segment))
-    passage = passage_by_number(segment, evidence.passage) if segment else None
+    passage = passage_of(segment, evidence.passage) if segment else None
     return passage.text[evidence.start : evidence.end] if passage else None
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from lamina.atom.atom import Atom, Evidence
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import MemoryType
-from lamina.atom.passage import Passage, parse_segment, passage_by_number, passages_of
+from lamina.atom.passage import Passage, parse_segment, passage_of, passages_of
 from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.atom.trust import trust_of
@@ -27,7 +27,7 @@ _SEARCH_FACTOR = 3
 
 def find_passage(atom: Atom, n: int) -> Passage | None:
     """Return one passage of an atom; the passages of a segment are parsed once and cached."""
-    return _passages_by_number(atom.content).get(n) if atom.is_segment else passage_by_number(atom, n)
+    return _passages_by_number(atom.content).get(n) if atom.is_segment else passage_of(atom, n)
 
 
 @lru_cache(maxsize=1024)

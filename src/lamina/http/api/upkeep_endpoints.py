@@ -161,5 +161,5 @@ def metrics(request: Request, context: CurrentCaller) -> Response:
             "lamina_problems", "Files and atoms that a person must fix.", len(stats_now.problems), scope
         ),
     ]
-    text = request.app.state.metrics.text(None if whole_vault else scope, extra)
+    text = request.app.state.metrics.render(None if whole_vault else scope, extra)
     return Response(text, media_type=request_metrics.MEDIA_TYPE)
