@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -33,7 +34,7 @@ CHANGES = _changes()
 
 
 def test_the_readme_is_short() -> None:
-    assert len(README.splitlines()) < 200
+    assert len(README.splitlines()) < 150
 
 
 def test_the_readme_example_runs_and_prints_what_was_said(
@@ -90,6 +91,27 @@ def test_every_command_in_the_readme_exists() -> None:
     for command in sorted(commands):
         done = subprocess.run([sys.executable, "-m", "lamina", command, "--help"], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
+
+
+def test_the_commands_of_the_first_steps_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^\$ (.+)$", page, re.MULTILINE)
+    assert len(commands) > 8
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder, printed = tmp_path, {}
+    for command in commands:
+        program, *words = shlex.split(command)
+        if program == "cd":
+            folder = folder / words[0]
+            continue
+        assert program == "lamina"
+        done = subprocess.run(
+            [sys.executable, "-m", "lamina", *words], cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, (command, done.stderr)
+        printed[command] = done.stdout
+    assert "Dr Chen" in printed['lamina recall "who is my dentist?"']
+    assert printed['lamina recall "what is my blood type?"'].strip() == "nothing known"
 
 
 def test_both_readme_commands_are_make_targets() -> None:

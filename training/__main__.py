@@ -29,7 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--steps", type=int, default=900)
     parser.add_argument("--light-steps", type=int, default=500)
-    parser.add_argument("--pair-steps", type=int, default=900)
+    parser.add_argument("--pair-steps", type=int, default=1800)
     parser.add_argument("--reader-steps", type=int, default=1200)
     parser.add_argument("--light-reader-steps", type=int, default=600)
     parser.add_argument("--only", choices=sorted(EMBEDDER))
