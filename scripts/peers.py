@@ -31,7 +31,7 @@ from lamina.bench.bench_result import current_commit
 from lamina.bench.bench_vaults import BenchVaults
 from lamina.bench.data_set import BenchCollection, BenchQuestion, BenchSession, BenchTurn
 from lamina.bench.locomo import SEPARATE_CATEGORIES, generate_sessions, load
-from lamina.bench.metrics import average_grades, grade_ranking, quantile, unique_in_order
+from lamina.bench.ranking_metrics import average_grades, grade_ranking, quantile, unique_in_order
 from lamina.bench.retrieval_benchmark import run
 from lamina.bench.turn_lookup import capture_session
 from lamina.models.model_choice import choose_embedders

@@ -36,7 +36,7 @@ from lamina.importers.inbox import QUIET_SECONDS, Inbox, InboxResult
 from lamina.importers.no_extraction import without_extraction
 from lamina.logs import summarise_error
 from lamina.model_registry import ModelRegistry
-from lamina.models.passage_encoding import EncodingWorker
+from lamina.models.encoding_worker import EncodingWorker
 from lamina.recall.hit import Recall
 from lamina.review.confirm import apply_file_status
 from lamina.review.diagnosis import is_in_scopes, problems_in

@@ -45,10 +45,10 @@ from lamina.lifecycle.decision import AgeingDecision as Ageing
 from lamina.lifecycle.promotion import decide_manual_demotion, decide_manual_promotion
 from lamina.lifecycle.retention import RetentionMode
 from lamina.logs import summarise_error
+from lamina.models.encoding_worker import EncodingProgress as EncodeProgress
+from lamina.models.encoding_worker import encode_with_all
 from lamina.models.errors import ModelMissing
 from lamina.models.model_choice import ModelChoice
-from lamina.models.passage_encoding import EncodingProgress as EncodeProgress
-from lamina.models.passage_encoding import encode_with_all
 from lamina.recall import Recall, RecallRequest, recall
 from lamina.recall.cited_answer import CitedAnswer, answer_question
 from lamina.recall.feedback import FeedbackEffect, derive_citation_effects, derive_feedback_effects, parse_verdict
@@ -72,10 +72,10 @@ from lamina.review.export import export
 from lamina.review.history import History, Transition, build_history
 from lamina.review.propose import complete_profile_fields, propose
 from lamina.review.quarantine import QuarantineTarget, quarantine
-from lamina.review.reread import RereadResult, reread
 from lamina.review.reviewer import parse_reason
 from lamina.review.revise import apply_revision, parse_revision
-from lamina.review.rollback import rollback
+from lamina.review.rule_statement_migration import RereadResult, reread
+from lamina.review.statement_rollback import rollback
 from lamina.review.stats import collect_stats
 from lamina.review.undo import last_undoable, undo, undo_batch
 from lamina.store.base import AtomFilter, CommitResult, Edge, JournalEntry, TextMatch, TextQuery

@@ -17,8 +17,8 @@ from lamina.capture.change.dependants import DependencyRule, make_dependency_rul
 from lamina.capture.change.nomination import Nominator
 from lamina.capture.extraction import DisabledExtractor, ExplicitRequestExtractor, Extractor
 from lamina.capture.extraction_queue import StatementReader
+from lamina.capture.llm.change_nominator import ChatNominator
 from lamina.capture.llm.extractor import LlmExtractor
-from lamina.capture.llm.nominator import ChatNominator
 from lamina.capture.state_extractor import StateExtractor
 from lamina.capture.urgency_patterns import compile_patterns
 from lamina.clock import Clock

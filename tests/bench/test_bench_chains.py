@@ -6,7 +6,6 @@ from pathlib import Path
 
 from bench_files import CHAINS, NATURAL, write
 
-from lamina.bench.chain_benchmark import load_chains
 from lamina.bench.chain_scores import (
     ChainQuestion,
     ChainRow,
@@ -16,6 +15,7 @@ from lamina.bench.chain_scores import (
     judge,
     names_value,
 )
+from lamina.bench.change_chain_benchmark import load_chains
 from lamina.bench.change_checks import ShownHit
 from terminal import Cli
 

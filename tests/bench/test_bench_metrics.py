@@ -4,7 +4,7 @@ from math import log2
 
 import pytest
 
-from lamina.bench.metrics import (
+from lamina.bench.ranking_metrics import (
     all_at,
     average_grades,
     grade_ranking,

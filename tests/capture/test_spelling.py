@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lamina.capture.subject_names import is_same_name
+from lamina.capture.subject_resolution import is_same_name
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lamina.dream.clusters import MIN_MEAN_COSINE
-from lamina.dream.neighbours import find_near_pairs, quantise_vectors
+from lamina.dream.near_pairs import find_near_pairs, quantise_vectors
 from lamina.vectors.levels import Floats
 
 WIDTH = 384

@@ -12,9 +12,9 @@ from lamina import InvalidInput, Memory, Refused, Settings
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
 from lamina.dream.link_ageing import next_link_ageing
-from lamina.dream.plan import Move, StepPlan
 from lamina.dream.profile_page import find_profile_page
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import Move, StepPlan
 from lamina.errors import StoreError
 
 SAID = ("keeps two dogs", "bakes on Sundays", "sings in a choir", "rows on the lake", "reads maps")

@@ -21,9 +21,9 @@ from lamina.atom.trust import Origin
 from lamina.clock import FixedClock
 from lamina.dream.bridge import MAX_PER_DAY, bridge
 from lamina.dream.dream import dream
-from lamina.dream.plan import StepPlan
 from lamina.dream.report import DreamReport
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import StepPlan
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat
 from lamina.models.embedder import EmbeddingModel, EncodedQuestion, EncodedText, TextToEncode, TokenStates

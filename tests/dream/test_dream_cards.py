@@ -26,12 +26,12 @@ from lamina.atom.trust import Origin
 from lamina.capture.statement_commit import new_ids
 from lamina.dream.cards import SUMMARIES_A_DAY, cards, plan_cards_since
 from lamina.dream.dream import dream
-from lamina.dream.entity_card import MAX_LISTED, MIN_CARD_STATEMENTS, extract_summary
+from lamina.dream.entity_page_text import MAX_LISTED, MIN_CARD_STATEMENTS, extract_summary
 from lamina.dream.entity_pages import find_names, update_pages
 from lamina.dream.page_summary import Condensed, ShortCard
-from lamina.dream.plan import StepPlan
 from lamina.dream.report import StepReport
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import StepPlan
 from lamina.dream.topics import count_topics
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat

@@ -9,7 +9,7 @@ from scipy.cluster.hierarchy import fcluster, linkage  # type: ignore[import-unt
 from scipy.spatial.distance import squareform  # type: ignore[import-untyped]
 
 from lamina.dream.clusters import MAX_PART_SIZE, MIN_MEAN_COSINE, average_linkage, find_clusters
-from lamina.dream.neighbours import HASH_ROUNDS, MAX_NEIGHBOURS, find_near_pairs, quantise_vectors
+from lamina.dream.near_pairs import HASH_ROUNDS, MAX_NEIGHBOURS, find_near_pairs, quantise_vectors
 from lamina.vectors.levels import Floats
 
 seeds = st.integers(0, 10**6)

@@ -21,9 +21,9 @@ from lamina.dream.code_references import CodeReference, ReferenceType, find_refe
 from lamina.dream.code_roots import CodeRoots, Presence
 from lamina.dream.dream import dream
 from lamina.dream.drift import STEP, Severity, drift, score
-from lamina.dream.plan import StepPlan
 from lamina.dream.report import DreamReport
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import StepPlan
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.review.undo import undo
 from lamina.store.sqlite import SqliteStore

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from desk import Desk
-from lamina.dream.plan import StepPlan
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import StepPlan
 from lamina.dream.throttle import throttle_step
 from lamina.errors import StoreError
 

@@ -22,15 +22,15 @@ from lamina.atom.trust import Origin
 from lamina.capture.statement_commit import Writer, new_ids
 from lamina.clock import FixedClock
 from lamina.dream.dream import dream
-from lamina.dream.merge import CLUSTER_THRESHOLDS, MAX_MODEL_SUMMARIES, merge
-from lamina.dream.plan import StepPlan
 from lamina.dream.report import StepReport
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import StepPlan
 from lamina.dream.synthesis import LINE_CHARS, MAX_LINES, ThemeBasis, basis_of
+from lamina.dream.synthesis_step import CLUSTER_THRESHOLDS, MAX_MODEL_SUMMARIES, merge
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat
 from lamina.models.embedder import EmbeddingModel, EncodedQuestion, EncodedText, TextToEncode, TokenStates
-from lamina.models.passage_encoding import encode_up_to
+from lamina.models.encoding_worker import encode_up_to
 from lamina.review.confirm import confirm, reject
 from lamina.review.undo import undo
 from lamina.store.sqlite import SqliteStore

@@ -15,7 +15,6 @@ from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status, TransitionCause
 from lamina.atom.trust import Origin
 from lamina.dream.dream import dream
-from lamina.dream.plan import Move, StepPlan
 from lamina.dream.policy import (
     IMPORTANT,
     MAX_NOTES,
@@ -34,6 +33,7 @@ from lamina.dream.policy import (
     parse_context,
 )
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import Move, StepPlan
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.lifecycle.lifecycle_state import LifecycleState
 from lamina.testing.store_harness import LOCAL, NOON, StoreHarness

@@ -18,7 +18,7 @@ from lamina.atom.trust import Origin
 from lamina.capture.statement_commit import new_ids
 from lamina.dream.cards import cards
 from lamina.dream.dream import dream
-from lamina.dream.entity_card import extract_summary, wiki_link
+from lamina.dream.entity_page_text import extract_summary, wiki_link
 from lamina.dream.identity_page import LINE_CHARS, MAX_CHARS, MAX_FULL_BYTES, find_identity_page
 from lamina.dream.profile_page import MAX_LINES, find_profile_page, render_profile
 from lamina.dream.report import StepReport

@@ -17,9 +17,9 @@ from lamina.clock import FixedClock
 from lamina.dream.age import age
 from lamina.dream.dream import dream
 from lamina.dream.link_ageing import age_links, next_link_ageing
-from lamina.dream.plan import StepPlan
-from lamina.dream.prune import LOG_RETENTION, prune
+from lamina.dream.log_pruning import LOG_RETENTION, prune
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import StepPlan
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.store.sqlite.store import SqliteStore
 from lamina.store.usage import ModelUsage

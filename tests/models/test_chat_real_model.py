@@ -22,9 +22,9 @@ from lamina.atom.atom import Atom, Evidence
 from lamina.atom.identity import AtomId
 from lamina.capture.change.nomination import SentenceLine
 from lamina.capture.extraction import CapturedTurn, ExtractedStatement
+from lamina.capture.llm.change_nominator import ChatNominator
 from lamina.capture.llm.counts import ModelCounts
 from lamina.capture.llm.extractor import LlmExtractor
-from lamina.capture.llm.nominator import ChatNominator
 from lamina.capture.llm.quote_support import occurs_in
 from lamina.models.anthropic_chat import AnthropicChat
 from lamina.models.chat import system_message, user_message

@@ -16,9 +16,7 @@ import pytest
 
 from lamina.clock import Clock, FixedClock, SystemClock
 from lamina.models.embedder import Embedder, EmbeddingModel, EncodedQuestion, EncodedText, TextToEncode, TokenStates
-from lamina.models.errors import ModelError, ModelUnreachable
-from lamina.models.light_embedder import WordLlama, find_light_files
-from lamina.models.passage_encoding import (
+from lamina.models.encoding_worker import (
     LEASE_SECONDS,
     MAX_CHUNKS,
     MAX_PART_CHUNKS,
@@ -27,6 +25,8 @@ from lamina.models.passage_encoding import (
     encode_up_to,
     encode_with_all,
 )
+from lamina.models.errors import ModelError, ModelUnreachable
+from lamina.models.light_embedder import WordLlama, find_light_files
 from lamina.store.sqlite import SqliteStore
 from lamina.testing import LOCAL, NOON, StoreHarness
 from lamina.testing.stored_encodings import commit_segment

@@ -12,7 +12,7 @@ import pytest
 from town import EMBEDDERS, answers, needs_minilm, opened, populate, questions
 
 from lamina import Memory
-from lamina.models.passage_encoding import encode_up_to
+from lamina.models.encoding_worker import encode_up_to
 
 ASKED = questions(count=12)
 

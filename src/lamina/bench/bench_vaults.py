@@ -18,7 +18,7 @@ from typing import Any, Literal
 from pydantic import SecretStr
 
 from lamina import FixedClock, Hit, InvalidInput, LaminaError, Memory, Settings
-from lamina.bench.metrics import quantile
+from lamina.bench.ranking_metrics import quantile
 
 Progress = Callable[[str, int, int], None]
 """Called with the current task, how far it is, and how much there is."""

@@ -15,7 +15,7 @@ from lamina.bench.bench_result import BenchResult
 from lamina.bench.command_options import AsJson, BenchContext, Chart, Failures, Light, benchmark, exit_on_error
 from lamina.bench.data_set import BenchCollection
 from lamina.bench.load_command import load
-from lamina.bench.metrics import DEPTH
+from lamina.bench.ranking_metrics import DEPTH
 from lamina.bench.state_commands import chains, natural
 from lamina.bench.vector_commands import peers, scale
 

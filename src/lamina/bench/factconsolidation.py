@@ -19,7 +19,7 @@ from typing import Any
 from lamina import Hit
 from lamina.bench.bench_vaults import BenchVault, BenchVaults, Progress
 from lamina.bench.data_set import read_data_file, require_any
-from lamina.bench.metrics import average_grades
+from lamina.bench.ranking_metrics import average_grades
 
 DEPTH = 10
 BATCH_SIZE = 200

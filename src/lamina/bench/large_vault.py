@@ -23,7 +23,7 @@ from lamina.atom.passage import render_passage
 from lamina.atom.trust import Origin
 from lamina.bench.data_set import BenchCollection, BenchSession
 from lamina.bench.locomo import generate_sessions
-from lamina.bench.metrics import quantile
+from lamina.bench.ranking_metrics import quantile
 from lamina.memory import Memory
 from lamina.models.embedder import TextToEncode
 from lamina.settings import Settings

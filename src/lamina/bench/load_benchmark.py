@@ -24,7 +24,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from lamina.bench.bench_result import BenchResult
-from lamina.bench.metrics import quantile
+from lamina.bench.ranking_metrics import quantile
 from lamina.errors import InvalidInput, NotFound
 from lamina.memory import Memory
 from lamina.settings import Settings

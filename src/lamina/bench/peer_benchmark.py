@@ -22,7 +22,7 @@ import numpy as np
 
 from lamina.bench import vector_engines
 from lamina.bench.chart import Groups
-from lamina.bench.metrics import quantile
+from lamina.bench.ranking_metrics import quantile
 from lamina.bench.vector_sources import ExactNeighbours, VectorSource
 from lamina.errors import LaminaError
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from lamina import Hit
 from lamina.bench.bench_vaults import BenchVault, BenchVaults, Progress
 from lamina.bench.data_set import BenchCollection, BenchQuestion
-from lamina.bench.metrics import DEPTH, average_grades, grade_ranking, unique_in_order
+from lamina.bench.ranking_metrics import DEPTH, average_grades, grade_ranking, unique_in_order
 from lamina.bench.turn_lookup import TurnLookup, capture_session
 
 Levels: TypeAlias = dict[str, dict[str, float]]

@@ -21,7 +21,7 @@ import numpy as np
 from lamina.bench.chart import Groups
 from lamina.bench.data_set import BenchCollection
 from lamina.bench.large_vault import fill_vault, measure_vault
-from lamina.bench.metrics import quantile
+from lamina.bench.ranking_metrics import quantile
 from lamina.bench.vector_sources import NEAREST, VectorSource, choose_source
 from lamina.bench.vector_store import RESCORED, BenchVectorStore, build_vector_store
 from lamina.vectors.bit_scan import load_compiled_kernel

@@ -19,7 +19,7 @@ from lamina.atom.kinds import MemoryType
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.bench.data_set import BenchCollection, BenchQuestion, BenchSession
 from lamina.bench.locomo import SEPARATE_CATEGORIES, generate_sessions, load
-from lamina.bench.metrics import quantile
+from lamina.bench.ranking_metrics import quantile
 from lamina.bench.turn_lookup import TurnLookup, capture_session
 from lamina.memory import Memory
 from lamina.settings import Settings

@@ -15,7 +15,7 @@ from typing import Any
 from lamina import Memory
 from lamina.bench.bench_vaults import BenchVault, BenchVaults, Progress
 from lamina.bench.data_set import BenchCollection, BenchQuestion
-from lamina.bench.metrics import DEPTH
+from lamina.bench.ranking_metrics import DEPTH
 from lamina.bench.retrieval_benchmark import capture_collection, turns_of
 from lamina.bench.statement_links import StatementLink, find_links, turns_behind
 from lamina.bench.turn_lookup import TurnLookup

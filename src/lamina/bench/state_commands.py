@@ -124,8 +124,8 @@ def chains(
 
     Example: lamina bench chains stale_chain.json.gz wikistate.json.gz --compare
     """
-    from lamina.bench.chain_benchmark import load_chains, run
     from lamina.bench.chain_scores import describe_failure, percent_bars
+    from lamina.bench.change_chain_benchmark import load_chains, run
 
     options = RunOptions(light, without_model, compare, limit, keep, failures, as_json, chart)
     with exit_on_error():

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from lamina.bench.vector_sources import NEAREST, ExactNeighbours, VectorSource
 from lamina.store.sqlite.database import Database
+from lamina.store.sqlite.distinct_texts import DIGEST_BYTES, TextNumbers
 from lamina.store.sqlite.model_vectors import ModelVectors
 from lamina.store.sqlite.precision import SCHEMA
-from lamina.store.sqlite.text_numbers import DIGEST_BYTES, TextNumbers
 from lamina.vectors.levels import Floats, to_query_vector
 from lamina.vectors.stored_vectors import pack
 

@@ -18,7 +18,7 @@ from lamina.capture.classification import StatementVerdict, classify
 from lamina.capture.erased_text import find_erased_statements
 from lamina.capture.existing_statements import ExistingStatements
 from lamina.capture.receipt import Outcome, Receipt, Result
-from lamina.capture.subject_names import resolve_subject
+from lamina.capture.subject_resolution import resolve_subject
 from lamina.capture.trust_limits import limit_to_trust
 from lamina.errors import ClaimTaken, Refused, StaleRevision
 from lamina.store.base import AtomChange, Commit, CommitResult, Store

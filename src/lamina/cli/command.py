@@ -14,8 +14,8 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import typer
 
 from lamina.cli import exit_codes
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandOutput, CommandResult
-from lamina.cli.session import CommandSession
 from lamina.cli.vault_choice import choose_vault
 from lamina.errors import LaminaError
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.command import command
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextGrid, TextLine, shorten
 from lamina.cli.progress import ProgressBar
 from lamina.cli.receipts import DRY_RUN_NOTE
 from lamina.cli.record_views import short_id
-from lamina.cli.session import CommandSession
 
 if TYPE_CHECKING:
     from lamina.dream.report import DreamReport

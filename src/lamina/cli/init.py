@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from lamina.cli.command import command
+from lamina.cli.command_session import CommandSession
 from lamina.cli.next_steps import next_step_lines
 from lamina.cli.output import CommandResult, OutputBlock, TextLine
-from lamina.cli.session import CommandSession
 from lamina.cli.upkeep import report_data, report_fields
 from lamina.cli.vault_choice import ChoiceReason, choose_vault
 

@@ -12,8 +12,8 @@ import typer
 
 from lamina.cli import hook
 from lamina.cli.command import command
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, FieldList, OutputBlock, TextLine
-from lamina.cli.session import CommandSession
 from lamina.errors import InvalidInput
 
 if TYPE_CHECKING:

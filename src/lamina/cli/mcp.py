@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from lamina.cli.command import command
-from lamina.cli.session import CommandSession
+from lamina.cli.command_session import CommandSession
 from lamina.errors import InvalidInput
 
 app = typer.Typer()

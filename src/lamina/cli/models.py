@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.command import JsonOption, ScopeOption, SharedOptions, VaultOption, command, exit_on_error
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandOutput, CommandResult, Json, OutputBlock, TextGrid, TextLine
 from lamina.cli.progress import ProgressBar
-from lamina.cli.session import CommandSession
 from lamina.vault import vault_setup
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import Json, TextLine
-from lamina.cli.session import CommandSession
 
 
 def next_step_lines(session: CommandSession, stats: dict[str, Json] | None, problems: int = 0) -> list[TextLine]:

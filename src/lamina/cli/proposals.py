@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.command import JsonOption, ScopeOption, SharedOptions, VaultOption, command
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, Json, OutputBlock, TextLine, shorten
 from lamina.cli.receipts import DRY_RUN_NOTE, render_receipt, undo_blocks
 from lamina.cli.record_views import atom_data, one_line_text, short_id
 from lamina.cli.review import PANEL, DecisionReason, render_decisions
-from lamina.cli.session import CommandSession
 from lamina.cli.write import IdArgument, PrivateOption
 
 if TYPE_CHECKING:

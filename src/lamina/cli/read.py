@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.command import command
+from lamina.cli.command_session import CommandSession
 from lamina.cli.journal_diff import ChangeGroup, Difference, list_differences
 from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextGrid, TextLine, shorten
 from lamina.cli.record_views import (
@@ -25,7 +26,6 @@ from lamina.cli.record_views import (
     short_id,
 )
 from lamina.cli.relative_time import parse_since as moment_since
-from lamina.cli.session import CommandSession
 from lamina.cli.write import IdArgument
 from lamina.text.timestamps import format_time
 

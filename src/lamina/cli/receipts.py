@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lamina.atom.atom import Atom
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextGrid, TextLine, shorten
 from lamina.cli.record_views import atom_data, one_line_text, read_quotes, short_id
-from lamina.cli.session import CommandSession
 
 if TYPE_CHECKING:
     from lamina.capture.receipt import Receipt

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.command import JsonOption, ScopeOption, SharedOptions, VaultOption, command, exit_on_error
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandOutput, CommandResult, FieldList, Json, OutputBlock, TextLine, shorten
 from lamina.cli.receipts import atom_outcome_blocks, undo_blocks
 from lamina.cli.record_views import atom_data, format_day, one_line_text, read_quotes, short_id
-from lamina.cli.session import CommandSession
 from lamina.cli.write import AttributeOption, IdArgument, KindOption, SubjectOption, ValueOption
 from lamina.errors import InvalidInput
 from lamina.text.timestamps import format_time

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from lamina.cli.command_session import CommandSession
 from lamina.cli.next_steps import next_step_lines, suggest_commands
 from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextLine
 from lamina.cli.record_views import entries_grid, entry_data
-from lamina.cli.session import CommandSession
 
 LAST_COMMITS = 3
 

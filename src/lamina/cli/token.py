@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.command import JsonOption, ScopeOption, SharedOptions, VaultOption, command, exit_on_error
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandOutput, CommandResult, FieldList, Json, OutputBlock, TextGrid, TextLine
 from lamina.cli.record_views import format_day
-from lamina.cli.session import CommandSession
 from lamina.errors import InvalidInput
 from lamina.text.timestamps import format_time
 

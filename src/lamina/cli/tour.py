@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.command import command
+from lamina.cli.command_session import CommandSession
 from lamina.cli.exit_codes import ERROR
 from lamina.cli.next_steps import command_lines, suggest_commands
 from lamina.cli.output import CommandResult, Json, OutputBlock, TextLine
-from lamina.cli.session import CommandSession
 from lamina.errors import LaminaError
 
 if TYPE_CHECKING:

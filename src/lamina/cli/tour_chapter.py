@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lamina.cli import read
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandOutput, CommandResult, Json
-from lamina.cli.session import CommandSession
 from lamina.cli.vault_choice import ChoiceReason, VaultChoice
 
 

@@ -13,11 +13,11 @@ from lamina.atom.atom import Evidence
 from lamina.atom.claim import claim_of
 from lamina.atom.passage import passages_of
 from lamina.cli.command import command
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextLine
 from lamina.cli.read import recall
 from lamina.cli.receipts import render_undo
 from lamina.cli.record_views import atom_data, read_quotes
-from lamina.cli.session import CommandSession
 from lamina.errors import LaminaError
 
 if TYPE_CHECKING:

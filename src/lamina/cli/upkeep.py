@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.command import command
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextGrid, TextLine
 from lamina.cli.progress import ProgressBar
 from lamina.cli.receipts import DRY_RUN_NOTE
-from lamina.cli.session import CommandSession
 from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:

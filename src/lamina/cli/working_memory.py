@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.command import JsonOption, ScopeOption, SharedOptions, VaultOption, command
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, OutputBlock, TextGrid, TextLine, shorten
 from lamina.cli.receipts import atom_outcome_blocks, render_receipt, undo_blocks
 from lamina.cli.record_views import atom_data, format_minute, one_line_text, short_id
-from lamina.cli.session import CommandSession
 from lamina.cli.text_input import read_text_argument
 from lamina.cli.write import OriginOption, PrivateOption, TagsOption
 

@@ -9,9 +9,9 @@ import typer
 
 from lamina.atom.identity import is_atom_id
 from lamina.cli.command import command
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, Json
 from lamina.cli.receipts import render_change, render_feedback, render_outcome_counts, render_receipt, render_undo
-from lamina.cli.session import CommandSession
 from lamina.cli.text_input import parse_json_turns, parse_time_option, read_document_argument, read_text_argument
 from lamina.errors import NotFound
 

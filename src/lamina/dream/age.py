@@ -19,8 +19,8 @@ from lamina.atom.lineage import lineage_trust
 from lamina.atom.scope import readable_scopes
 from lamina.atom.status import Status
 from lamina.dream.link_ageing import age_links, describe_link_ageing, next_link_ageing
-from lamina.dream.plan import Move, StepPlan
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import Move, StepPlan
 from lamina.lifecycle.ageing import decide_ageing as aged
 from lamina.lifecycle.ageing_time import AgeingTime, add_clamped, days_since
 from lamina.lifecycle.decision import AgeingAction, StorageTier

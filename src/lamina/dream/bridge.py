@@ -16,8 +16,8 @@ from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.atom.trust import Origin
 from lamina.dream.insight_text import write_from_template, write_with_model
-from lamina.dream.plan import Move, StepPlan
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import Move, StepPlan
 from lamina.lifecycle.relation_strength import TRAVERSAL_THRESHOLD
 from lamina.store.base import AtomFilter
 from lamina.text.normal_form import normal_form

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.status import Status
-from lamina.dream.entity_card import (
+from lamina.dream.entity_page_text import (
     MIN_CARD_STATEMENTS,
     SUMMARY_DAY,
     SUMMARY_OF,
@@ -36,11 +36,11 @@ from lamina.dream.identity_page import plan_identity
 from lamina.dream.name_groups import StatementsByName, group_by_name, group_names
 from lamina.dream.page_merge import merge_pages
 from lamina.dream.page_summary import summarise_page
-from lamina.dream.plan import Move, StepPlan
 from lamina.dream.profile_page import PROFILE_KINDS as PROFILE_KINDS
 from lamina.dream.profile_page import plan_profile
 from lamina.dream.recent_changes import changes_since
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import Move, StepPlan
 
 SUMMARIES_A_DAY = 50
 """The most pages that a chat model summarises in one day, over all dreams of that day."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.dream.neighbours import IntArray, NearPairs, QuantisedVectors, find_near_pairs, quantise_vectors
+from lamina.dream.near_pairs import IntArray, NearPairs, QuantisedVectors, find_near_pairs, quantise_vectors
 from lamina.vectors.levels import Floats
 
 MIN_MEAN_COSINE = 0.8

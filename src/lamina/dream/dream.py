@@ -15,10 +15,10 @@ from datetime import datetime
 
 from lamina.atom.status import TransitionCause
 from lamina.atom.trust import Origin
-from lamina.dream.plan import StepPlan
 from lamina.dream.policy import apply_policy
 from lamina.dream.report import DreamReport, StepReport, commit_reason
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import StepPlan
 from lamina.errors import InvalidInput, LaminaError, StaleRevision
 from lamina.lifecycle.mass_change_check import SMALL_CHANGE, reason_to_hold
 from lamina.logs import summarise_error

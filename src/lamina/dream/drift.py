@@ -18,8 +18,8 @@ from lamina.dream.code_references import CodeReference, ReferenceType, find_refe
 from lamina.dream.code_roots import CodeRoots, Presence
 from lamina.dream.dream import VERB
 from lamina.dream.entity_pages import is_plain_statement
-from lamina.dream.plan import Move, StepPlan
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import Move, StepPlan
 from lamina.store.base import AtomFilter, Store
 from lamina.text.normal_form import one_line
 

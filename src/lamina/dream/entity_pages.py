@@ -15,7 +15,7 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.capture.existing_statements import is_undone
-from lamina.dream.entity_card import (
+from lamina.dream.entity_page_text import (
     SUMMARY_OF,
     digest_lines,
     extract_summary,

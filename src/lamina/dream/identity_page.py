@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lamina.atom.atom import Atom
 from lamina.atom.generated_section import IDENTITY_PAGE
 from lamina.atom.scope import Scope, agent_name
-from lamina.dream.entity_card import (
+from lamina.dream.entity_page_text import (
     SUMMARY_HEADING,
     SUMMARY_OF,
     PageLine,
@@ -18,9 +18,9 @@ from lamina.dream.entity_card import (
 )
 from lamina.dream.entity_pages import is_plain_statement
 from lamina.dream.page_summary import MAX_LINES, condense_lines
-from lamina.dream.plan import StepPlan
 from lamina.dream.root_pages import find_root_page, plan_root_page
 from lamina.dream.step_context import LIVE, StepContext
+from lamina.dream.step_plan import StepPlan
 from lamina.models.chat import Chat
 from lamina.store.base import AtomFilter, Store
 from lamina.text.normal_form import normal_form, one_line

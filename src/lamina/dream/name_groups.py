@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from lamina.atom.atom import Atom
 from lamina.atom.claim import claim_of, comparable_value
 from lamina.atom.status import Status
-from lamina.capture.subject_names import ALIAS
-from lamina.dream.entity_card import MIN_CARD_STATEMENTS
+from lamina.capture.subject_resolution import ALIAS
+from lamina.dream.entity_page_text import MIN_CARD_STATEMENTS
 from lamina.dream.entity_pages import EntityPages, name_forms_of
 from lamina.dream.identity_page import SELF_SUBJECTS
 from lamina.store.base import Store

@@ -17,8 +17,8 @@ from lamina.atom.identity import AtomId
 from lamina.atom.scope import readable_scopes
 from lamina.atom.status import ENDED, REPLACED, Status
 from lamina.atom.trust import TRUST, Origin
-from lamina.dream.plan import StepPlan
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import StepPlan
 from lamina.lifecycle.lifecycle_state import LifecycleState
 from lamina.lifecycle.signals import AgeingSignals
 from lamina.lifecycle.verification import Verification, verification

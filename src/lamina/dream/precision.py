@@ -6,8 +6,8 @@ aged since are processed, so a night without ageing costs nothing.
 
 from __future__ import annotations
 
-from lamina.dream.plan import StepPlan
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import StepPlan
 from lamina.store.encodings import PrecisionChange
 
 BATCH_SIZE = 5000

@@ -21,8 +21,8 @@ from lamina.capture.classification import DOUBTFUL
 from lamina.dream.contradiction_check import find_contradictions
 from lamina.dream.counter_evidence import LaterSentence, find_later_sentences
 from lamina.dream.entity_pages import is_plain_statement
-from lamina.dream.plan import Move, StepPlan
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import Move, StepPlan
 from lamina.store.base import AtomFilter
 from lamina.text.normal_form import one_line
 

@@ -10,11 +10,11 @@ from lamina.atom.generated_section import PROFILE_PAGE
 from lamina.atom.kinds import Layer
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
-from lamina.dream.entity_card import origin_note, wiki_link
+from lamina.dream.entity_page_text import origin_note, wiki_link
 from lamina.dream.entity_pages import is_plain_statement
-from lamina.dream.plan import StepPlan
 from lamina.dream.root_pages import find_root_page, plan_root_page
 from lamina.dream.step_context import LIVE, StepContext
+from lamina.dream.step_plan import StepPlan
 from lamina.store.base import AtomFilter, Store
 from lamina.text.equivalence import ComparisonForm, comparison_form
 from lamina.text.normal_form import normal_form, one_line

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lamina.atom.scope import Scope
-from lamina.dream.plan import Move
+from lamina.dream.step_plan import Move
 from lamina.store.base import CommitId
 
 _MAX_LISTED = 200

@@ -15,8 +15,8 @@ from lamina.atom.trust import Origin
 from lamina.capture.existing_statements import is_undone
 from lamina.dream.entity_pages import repeats_undone_page
 from lamina.dream.page_merge import merge_pages
-from lamina.dream.plan import Move, StepPlan
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import Move, StepPlan
 from lamina.store.base import AtomFilter, Store
 from lamina.vault import layout
 

@@ -9,10 +9,10 @@ from lamina.dream.bridge import bridge
 from lamina.dream.cards import cards
 from lamina.dream.dream import Step
 from lamina.dream.drift import drift
-from lamina.dream.merge import merge
+from lamina.dream.log_pruning import prune
 from lamina.dream.precision import precision
 from lamina.dream.probe import probe
-from lamina.dream.prune import prune
+from lamina.dream.synthesis_step import merge
 from lamina.dream.throttle import throttle_step
 
 STEPS: Mapping[str, Step] = {

@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from lamina.dream.dream import VERB, Step
-from lamina.dream.plan import StepPlan
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import StepPlan
 
 CHANGE_RATIO = 100
 """A scope is read again once one atom in this many has changed."""

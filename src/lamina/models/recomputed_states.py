@@ -10,8 +10,8 @@ from typing import TypeAlias
 
 from lamina.logs import summarise_error
 from lamina.models.embedder import Embedder
+from lamina.models.encoding_worker import text_to_encode
 from lamina.models.errors import ModelError
-from lamina.models.passage_encoding import text_to_encode
 from lamina.store.encodings import PackedStates, UnencodedText
 
 logger = logging.getLogger(__name__)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from lamina.atom.scope import Scope
 from lamina.logs import summarise_error
 from lamina.models.embedder import CONTEXTUAL, Embedder, TokenStates
+from lamina.models.encoding_worker import encode_up_to
 from lamina.models.errors import ModelError
 from lamina.models.model_choice import ModelChoice
-from lamina.models.passage_encoding import encode_up_to
 from lamina.models.recomputed_states import RecomputedStates
 from lamina.models.state_encoder import StateEncoder
 from lamina.recall.scoring_profiles import (

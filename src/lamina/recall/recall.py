@@ -16,6 +16,7 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.summary_sources import is_summary, is_summary_outdated
 from lamina.models.model_choice import ModelChoice
+from lamina.recall.answer_floor import build_relevance_test
 from lamina.recall.candidate import Candidate
 from lamina.recall.candidate_search import CandidateFilter, CandidateSearch, compute_score_terms
 from lamina.recall.channel_fusion import fuse_channels
@@ -32,9 +33,8 @@ from lamina.recall.query_options import parse_query, select_memory_types, select
 from lamina.recall.query_time import NOW, QueryTime, is_admitted, iterate_past_atoms
 from lamina.recall.recall_query import RecallQuery
 from lamina.recall.recall_view import RecallView
-from lamina.recall.relevance import build_relevance_test
 from lamina.recall.reranker_term import add_reranker_term
-from lamina.recall.result_passages import ResultOptions, ResultPassage, render_atoms
+from lamina.recall.result_builder import ResultOptions, ResultPassage, render_atoms
 from lamina.recall.result_selection import SPARE_CANDIDATES, select_results
 from lamina.recall.stale_filter import OmittedHit, count_omitted, find_fresh_candidates, find_stale
 from lamina.recall.state_terms import StateTerms, add_state_terms

@@ -14,7 +14,7 @@ from lamina.atom.identity import AtomId
 from lamina.atom.pair import LIKELY_CHANGE_CONFIDENCE, find_pair_link
 from lamina.recall.evidence_status import EvidenceStatus
 from lamina.recall.marks import HitMark, MovedBefore, is_flagged
-from lamina.recall.result_passages import ResultPassage
+from lamina.recall.result_builder import ResultPassage
 
 LIKELY_REPLACED, ONLY_ANNOUNCED = "which it may replace", "which is only announced"
 

@@ -10,8 +10,8 @@ from lamina.recall.candidate import Candidate
 from lamina.recall.duplicate_flood import fold_floods
 from lamina.recall.duplicate_folding import FoldedHits, HitContent, fold_duplicates
 from lamina.recall.recall_view import RecallView
+from lamina.recall.result_builder import ResultOptions, ResultPassage, build_results
 from lamina.recall.result_order import order_results
-from lamina.recall.result_passages import ResultOptions, ResultPassage, build_results
 from lamina.recall.stale_filter import OmittedHit, drop_stale
 from lamina.store.encodings import PassageKey
 

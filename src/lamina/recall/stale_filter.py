@@ -20,7 +20,7 @@ from lamina.recall.candidate_search import CandidateSearch
 from lamina.recall.passage_rendering import RenderedPassage
 from lamina.recall.past_candidates import WIDEN_FACTOR
 from lamina.recall.recall_view import RecallView
-from lamina.recall.result_passages import ResultPassage, render_atoms
+from lamina.recall.result_builder import ResultPassage, render_atoms
 from lamina.store.encodings import PassageKey
 
 ARCHIVED = LifecycleState.ARCHIVED.value

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lamina.vault.fast_yaml_reader import KEY_LINE, read_block, read_inline
-from lamina.vault.frontmatter_rows import FrontmatterRows
+from lamina.vault.frontmatter_line_edit import FrontmatterRows
 from lamina.vault.strict_yaml_reader import (
     MAX_DEPTH,
     MAX_KEYS,

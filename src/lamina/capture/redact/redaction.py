@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from lamina.capture.redact.credentials import find_credentials
-from lamina.capture.redact.formats import find_formatted_secrets
 from lamina.capture.redact.key_blocks import find_key_blocks
 from lamina.capture.redact.named_secrets import find_named_secrets
 from lamina.capture.redact.personal_numbers import find_personal_numbers
 from lamina.capture.redact.provider_keywords import find_provider_secrets
+from lamina.capture.redact.secret_formats import find_formatted_secrets
 from lamina.capture.redact.secret_span import SecretFinder, SecretSpan
 
 

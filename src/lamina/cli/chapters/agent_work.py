@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lamina.cli import read, upkeep, working_memory, write
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, TextLine
-from lamina.cli.session import CommandSession
 from lamina.cli.tour_chapter import TourChapter, TourStep
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from lamina.cli import erase, read, review, upkeep, write
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, TextLine
-from lamina.cli.session import CommandSession
 from lamina.cli.tour_chapter import TourChapter, TourStep, folder_contains
 
 OFFICE = "where is our office?"

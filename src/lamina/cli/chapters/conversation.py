@@ -8,8 +8,8 @@ import math
 import time
 
 from lamina.cli import models, read, upkeep, write
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, Json, TextLine
-from lamina.cli.session import CommandSession
 from lamina.cli.text_input import parse_json_turns
 from lamina.cli.tour_chapter import TourChapter, TourStep, atom_ids_in, folder_contains
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from lamina.cli import dream, upkeep, write
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, TextLine
 from lamina.cli.serve import event_data
-from lamina.cli.session import CommandSession
 from lamina.cli.tour_chapter import TourChapter, TourStep
 from lamina.daemon import Daemon, DaemonEvent, DaemonEventType
 

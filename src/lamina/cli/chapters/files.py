@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 from lamina.cli import init, read, upkeep, write
+from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, TextLine
-from lamina.cli.session import CommandSession
 from lamina.cli.tour_chapter import TourChapter, TourStep, atom_ids_in
 
 DROPPED_NOTE = "The spare key is under the blue flower pot.\n"

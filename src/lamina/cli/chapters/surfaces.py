@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from lamina.cli import token, write
+from lamina.cli.command_session import CommandSession
 from lamina.cli.extras import missing_packages
 from lamina.cli.output import CommandResult, FieldList, TextLine
-from lamina.cli.session import CommandSession
 from lamina.cli.tour_chapter import TourChapter, TourStep
 
 _NOT_INSTALLED = CommandResult({}, (TextLine("not installed; run `pip install 'lamina[serve]'`", "yellow"),))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lamina.store.sqlite.array_files import Arrays, SavedArrays
 from lamina.store.sqlite.database import CorruptDatabase, Database
-from lamina.store.sqlite.text_numbers import RowNumbers, TextNumbers
+from lamina.store.sqlite.distinct_texts import RowNumbers, TextNumbers
 from lamina.vectors.bit_scan_table import ScanTable
 from lamina.vectors.levels import Floats, QueryVector, fine_cosines
 from lamina.vectors.stored_vectors import DamagedVectors, StoredVectors, to_search_rows, to_search_vectors, unpack

@@ -19,7 +19,7 @@ from lamina.atom.status import ENDED, REPLACED, Status
 from lamina.atom.trust import Origin
 from lamina.store.encodings import PassageKey
 from lamina.store.sqlite.array_files import Arrays, SavedArrays
-from lamina.store.sqlite.text_numbers import RowNumbers, TextNumbers
+from lamina.store.sqlite.distinct_texts import RowNumbers, TextNumbers
 
 STATUSES, TYPES, LAYERS, ORIGINS = tuple(Status), tuple(MemoryType), tuple(Layer), tuple(Origin)
 ALWAYS, NEVER_ENDS = -(2**62), 2**62

@@ -16,7 +16,7 @@ from lamina.atom.atom import Atom
 from lamina.atom.relation import RelationName
 from lamina.recall.candidate import Candidate
 from lamina.recall.recall_view import RecallView
-from lamina.recall.result_passages import ResultPassage
+from lamina.recall.result_builder import ResultPassage
 from lamina.recall.scoring_profiles import ScoringProfile, relevance_floor
 from lamina.recall.state_terms import STATE_TERM, StateTerms
 

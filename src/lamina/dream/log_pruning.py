@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from lamina.dream.plan import StepPlan
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import StepPlan
 
 LOG_RETENTION = timedelta(days=90)
 """How long recall logs and finished jobs are kept."""

@@ -21,13 +21,13 @@ from lamina.atom.status import Status
 from lamina.dream.cluster_summary import summarise_cluster
 from lamina.dream.clusters import find_clusters
 from lamina.dream.duplicates import propose_duplicates
-from lamina.dream.plan import Move, StepPlan
 from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import Move, StepPlan
 from lamina.dream.syntheses import ExistingSyntheses
 from lamina.dream.synthesis import MAX_CITED, Theme, ThemeBasis, build_synthesis, distinct_statements, quote_members
 from lamina.lifecycle.ageing_time import days_since
 from lamina.models.embedder import Embedder, TextToEncode
-from lamina.models.passage_encoding import MAX_CHUNKS
+from lamina.models.encoding_worker import MAX_CHUNKS
 from lamina.models.unit_vectors import normalise_rows
 from lamina.text.normal_form import name_form, one_line
 from lamina.vectors.levels import Floats
