@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,11 @@ from lamina.states.state_reader import StateReader
 from lamina.store.sqlite.store import SqliteStore
 from lamina.testing.store_harness import NOON, StoreHarness
 from terminal import Cli, Ran
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A job started in the background ignores Ctrl-C, and its children would too: tests that interrupt them need it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 os.environ["LAMINA_EMBEDDER"] = "none"
 os.environ["LAMINA_BACKGROUND"] = "false"
