@@ -79,7 +79,7 @@ class Question:
 
 
 @dataclass(slots=True)
-class Chat:
+class AnnotatedChat:
     id: str
     voice: str
     speaker: str
@@ -87,9 +87,9 @@ class Chat:
     questions: list[Question] = field(default_factory=list)
 
 
-def read_chats(path: Path) -> tuple[list[Chat], list[str]]:
+def read_chats(path: Path) -> tuple[list[AnnotatedChat], list[str]]:
     """Return the chats of one file and a message for each malformed line."""
-    chats: list[Chat] = []
+    chats: list[AnnotatedChat] = []
     errors: list[str] = []
     day, session = "", -1
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -119,12 +119,12 @@ def _read_day(line: str) -> str:
     return day
 
 
-def _read_head(line: str) -> Chat:
+def _read_head(line: str) -> AnnotatedChat:
     parts = [part.strip() for part in line[2:].split(" | ")]
     if len(parts) != 3:
         raise ValueError("a chat head is '# ID | voice | speaker'")
     chat_id, voice, speaker = parts
-    return Chat(chat_id, voice, speaker)
+    return AnnotatedChat(chat_id, voice, speaker)
 
 
 def _read_question(line: str, known_turns: set[int]) -> Question:
@@ -137,7 +137,7 @@ def _read_question(line: str, known_turns: set[int]) -> Question:
     return Question(parts[0], gold, parts[2])
 
 
-def _read_turn(line: str, chat: Chat, day: str, session: int) -> Turn:
+def _read_turn(line: str, chat: AnnotatedChat, day: str, session: int) -> Turn:
     parts = [part.strip() for part in line.split(" | ")]
     if len(parts) != 3 or not parts[0].isdigit():
         raise ValueError("a turn is 'number | text | annotation'")
@@ -188,7 +188,7 @@ def _check_targets(targets: list[int], known_turns: set[int]) -> None:
 
 def main() -> int:
     """Print every error and the size of the data; exit 1 if there is an error."""
-    chats: list[Chat] = []
+    chats: list[AnnotatedChat] = []
     errors: list[str] = []
     for name in sys.argv[1:]:
         file_chats, file_errors = read_chats(Path(name))

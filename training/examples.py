@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lamina.text.sentences import find_sentences
-from training.chat_format import Chat, Fact, Turn, read_chats
+from training.chat_format import AnnotatedChat, Fact, Turn, read_chats
 from training.slot_sentences import SlotSentence
 
 CHATS = Path(__file__).parent / "data" / "chats"
@@ -66,14 +66,14 @@ class Text:
 class ChatTexts:
     """A chat's turns and questions as labelled texts, with the slots that its questions ask for."""
 
-    chat: Chat
+    chat: AnnotatedChat
     turns: dict[int, Text]
     questions: list[tuple[Text, list[str]]]
 
 
-def load_chats(*, held_out: bool = False) -> list[Chat]:
+def load_chats(*, held_out: bool = False) -> list[AnnotatedChat]:
     """Return the English training chats, or those held out; malformed lines are an error."""
-    chats: list[Chat] = []
+    chats: list[AnnotatedChat] = []
     for path in sorted(CHATS.glob("*.txt")):
         if path.stem in OTHER_LANGUAGES:
             continue
@@ -84,7 +84,7 @@ def load_chats(*, held_out: bool = False) -> list[Chat]:
     return chats
 
 
-def is_ranker_chat(chat: Chat) -> bool:
+def is_ranker_chat(chat: AnnotatedChat) -> bool:
     """Return whether a chat trains the ranker only, so that the ranker learns how far to trust the slot space."""
     return hashlib.sha256(chat.id.encode()).digest()[0] % 8 == 0
 
@@ -94,12 +94,12 @@ def without_speaker(text: str) -> str:
     return _SPEAKER.sub("", text, count=1)
 
 
-def speaker_of(turn: Turn, chat: Chat) -> str:
+def speaker_of(turn: Turn, chat: AnnotatedChat) -> str:
     match = _SPEAKER.match(turn.text)
     return match[1] if match else chat.speaker
 
 
-def chat_texts(chat: Chat) -> ChatTexts:
+def chat_texts(chat: AnnotatedChat) -> ChatTexts:
     """Label every sentence of a chat."""
     turns = {turn.number: _turn_text(turn, chat) for turn in chat.turns}
     stated = {
@@ -122,7 +122,7 @@ def _slots_asked(stated: Sequence[Sequence[str]]) -> list[str]:
     return sorted(common) if len(common) == 1 else []
 
 
-def _turn_text(turn: Turn, chat: Chat) -> Text:
+def _turn_text(turn: Turn, chat: AnnotatedChat) -> Text:
     text = without_speaker(turn.text)
     spans = find_sentences(text) or [(0, len(text))]
     labelled = [Sentence(start, end, "none") for start, end in spans]
@@ -135,7 +135,7 @@ def _turn_text(turn: Turn, chat: Chat) -> Text:
     return Text(text, labelled, frozenset(request.name for request in turn.requests))
 
 
-def _label_fact(fact: Fact, text: str, labelled: list[Sentence], chat: Chat, speaker: str) -> None:
+def _label_fact(fact: Fact, text: str, labelled: list[Sentence], chat: AnnotatedChat, speaker: str) -> None:
     slot = f"{chat.id}:{fact.owner.lower()}/{fact.attribute.lower()}"
     is_own = fact.owner.lower() in {"me", speaker.lower()}
     at = -1 if fact.value.lower() in {"yes", "no"} else text.lower().find(fact.value.lower())

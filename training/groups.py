@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.chat_format import Chat
+from training.chat_format import AnnotatedChat
 from training.examples import ChatTexts, Sentence, Text
 
 DATA = Path(__file__).parent / "data"
@@ -26,7 +26,7 @@ _SECRET = re.compile(r"\[\[(.*?)\]\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class SentenceGroup:
     """The sentences of one group by their label."""
 
     id: str
@@ -57,7 +57,7 @@ def is_held_out(name: str) -> bool:
     return hashlib.sha256(name.encode()).digest()[0] % 6 == 0
 
 
-def load_groups(*, held_out: bool = False) -> list[Group]:
+def load_groups(*, held_out: bool = False) -> list[SentenceGroup]:
     groups = []
     for path in sorted((DATA / "groups").glob("*.txt")):
         for number, block in enumerate(path.read_text(encoding="utf-8").strip().split("\n\n"), 1):
@@ -65,7 +65,7 @@ def load_groups(*, held_out: bool = False) -> list[Group]:
             for line in block.strip().splitlines():
                 label, _, text = line.strip().partition(": ")
                 lines[label].append(text.strip())
-            groups.append(Group(f"group:{path.stem}-{number}", dict(lines)))
+            groups.append(SentenceGroup(f"group:{path.stem}-{number}", dict(lines)))
     return [group for group in groups if is_held_out(group.id) == held_out]
 
 
@@ -87,7 +87,7 @@ def load_snippets(*, held_out: bool = False) -> list[Snippet]:
     return [snippet for snippet in snippets if is_held_out(snippet.id) == held_out]
 
 
-def group_texts(group: Group) -> ChatTexts:
+def group_texts(group: SentenceGroup) -> ChatTexts:
     """Return a group as a chat of one topic, for the slot space: sentences that state its slot attract each other."""
     turns: list[Text] = []
     for label, sentences in group.lines.items():
@@ -108,7 +108,7 @@ def group_texts(group: Group) -> ChatTexts:
         for label in ("ask", "askother")
         for text in group.lines.get(label, [])
     ]
-    return ChatTexts(Chat(group.id, "", ""), dict(enumerate(turns)), questions)
+    return ChatTexts(AnnotatedChat(group.id, "", ""), dict(enumerate(turns)), questions)
 
 
 def snippet_texts(snippet: Snippet) -> list[Text]:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from training.chat_format import Chat, Fact
+from training.chat_format import AnnotatedChat, Fact
 
 COMMON_IN_CHATS = 12
 """A word that is in this many chats is not treated as a name, even if a person has that name."""
@@ -22,14 +22,14 @@ _YEARS = range(1900, 2100)
 class NameSwaps:
     """Swaps the names of people, and numbers, in chats."""
 
-    def __init__(self, chats: Sequence[Chat]) -> None:
+    def __init__(self, chats: Sequence[AnnotatedChat]) -> None:
         counts = Counter(
             word for chat in chats for word in {w for turn in chat.turns for w in turn.text.lower().split()}
         )
         self._common = {word for word, count in counts.items() if count >= COMMON_IN_CHATS}
         self._pool = sorted({name for chat in chats for name in self._names(chat)})
 
-    def copy(self, chat: Chat, draw: random.Random) -> Chat:
+    def copy(self, chat: AnnotatedChat, draw: random.Random) -> AnnotatedChat:
         """Return the chat with names drawn from those of all chats and other numbers, the same everywhere in it."""
         names = self._names(chat)
         others = draw.sample(self._pool, len(names)) if len(names) <= len(self._pool) else names
@@ -41,7 +41,7 @@ class NameSwaps:
         questions = [replace(question, text=change(question.text)) for question in chat.questions]
         return replace(chat, turns=turns, questions=questions)
 
-    def _names(self, chat: Chat) -> list[str]:
+    def _names(self, chat: AnnotatedChat) -> list[str]:
         """Return the names of people whose facts are stated: owners that are written with a capital letter."""
         words = {fact.owner.split()[-1] for turn in chat.turns for fact in turn.facts if fact.owner[:1].isupper()}
         return sorted(word for word in words if word.isalpha() and len(word) > 2 and word.lower() not in self._common)

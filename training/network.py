@@ -24,7 +24,7 @@ class Outputs(NamedTuple):
     tokens: Tensor
 
 
-class Layer(nn.Module):
+class TransformerLayer(nn.Module):
     """A transformer layer with BERT's layout, written out so that export gives plain matrix products."""
 
     def __init__(self, width: int, heads: int, inner: int) -> None:
@@ -75,7 +75,7 @@ class StateNetwork(nn.Module):
     def __init__(self, width: int, layers: int, heads: int = 12) -> None:
         super().__init__()
         self.width = width
-        self.layers = nn.ModuleList(Layer(width, heads, 4 * width) for _ in range(layers))
+        self.layers = nn.ModuleList(TransformerLayer(width, heads, 4 * width) for _ in range(layers))
         self.slot_pool, self.class_pool = Pool(width), Pool(width)
         self.slot_skip = nn.Linear(width, width, bias=False)
         self.slot_mix = nn.Linear(3 * width, width, bias=False)

@@ -23,7 +23,7 @@ from lamina.states.state_reader import StateReader
 from lamina.text.analyser import content_tokens
 from training.examples import load_chats
 from training.groups import load_groups, load_snippets
-from training.pair_examples import Pair, chat_statement_pairs, group_pairs
+from training.pair_examples import TextPair, chat_statement_pairs, group_pairs
 from training.reading_lists import MEANT, request_lists
 from training.train import MODELS
 from training.trunk import open_trunk
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def _chances(
-    pairs: Sequence[Pair], reader: StateReader, anyway: ReplacementBounds, certainty: ReplacementCertainty
+    pairs: Sequence[TextPair], reader: StateReader, anyway: ReplacementBounds, certainty: ReplacementCertainty
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return how surely each pair is seen as a replacement, 0 where a condition besides forbids it, and which are."""
     chances = []
@@ -84,7 +84,7 @@ def lowest_bound(chances: np.ndarray, labels: np.ndarray, precision: float) -> f
     return NEVER
 
 
-def _share_words(pair: Pair) -> bool:
+def _share_words(pair: TextPair) -> bool:
     return bool(set(content_tokens(pair.first)) & set(content_tokens(pair.second)))
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.examples import Chat, chat_texts, is_ranker_chat, load_chats
-from training.groups import STATES_SLOT, Group, Snippet, is_held_out, load_groups, load_snippets
+from training.examples import AnnotatedChat, chat_texts, is_ranker_chat, load_chats
+from training.groups import STATES_SLOT, SentenceGroup, Snippet, is_held_out, load_groups, load_snippets
 from training.slot_sentences import slot_sentences
 
 RELATIONS = ("replaces", "ends", "repeats", "keeps")
@@ -18,7 +18,7 @@ PAIRS = Path(__file__).parent / "data" / "pairs"
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class TextPair:
     """Two texts with one label: `relation` of two statements, `answers` of a question, `forgets` of a request."""
 
     first: str
@@ -28,7 +28,7 @@ class Pair:
     forgets: bool | None = None
 
 
-def group_pairs(group: Group) -> Iterator[Pair]:
+def group_pairs(group: SentenceGroup) -> Iterator[TextPair]:
     lines = group.lines
     replaced_by = {"new": "replaces", "corrects": "replaces", "ends": "ends", "same": "repeats"}
     for label, sentences in lines.items():
@@ -36,42 +36,42 @@ def group_pairs(group: Group) -> Iterator[Pair]:
             continue
         for text in sentences:
             relation = replaced_by.get(label, "keeps")
-            yield Pair(group.old, text, relation)
+            yield TextPair(group.old, text, relation)
             if label == "new":
-                yield Pair(text, group.old, "replaces")
+                yield TextPair(text, group.old, "replaces")
                 for same in lines.get("same", []):
-                    yield Pair(same, text, "replaces")
+                    yield TextPair(same, text, "replaces")
             elif label not in replaced_by:
                 for new in lines.get("new", [])[:2]:
-                    yield Pair(new, text, "keeps")
+                    yield TextPair(new, text, "keeps")
                     if label != "adds":
-                        yield Pair(text, new, "keeps")
+                        yield TextPair(text, new, "keeps")
                 if label != "adds":
-                    yield Pair(text, group.old, "keeps")
+                    yield TextPair(text, group.old, "keeps")
     for question in lines.get("ask", []):
         for label, sentences in lines.items():
             if label in STATES_SLOT:
-                yield from (Pair(question, text, answers=True) for text in sentences)
+                yield from (TextPair(question, text, answers=True) for text in sentences)
             elif label not in {"adds", "ask", "askother", "past"}:
-                yield from (Pair(question, text, answers=False) for text in sentences)
+                yield from (TextPair(question, text, answers=False) for text in sentences)
     for question in lines.get("askother", []):
         for label in ("old", "new", "same", "talk", "event", "plan"):
-            yield from (Pair(question, text, answers=False) for text in lines.get(label, []))
+            yield from (TextPair(question, text, answers=False) for text in lines.get(label, []))
 
 
-def snippet_pairs(snippet: Snippet) -> Iterator[Pair]:
+def snippet_pairs(snippet: Snippet) -> Iterator[TextPair]:
     for place, turn in enumerate(snippet.turns):
         for earlier in snippet.turns[:place]:
             is_target = turn.target is not None and snippet.turns[turn.target] is earlier
-            yield Pair(earlier.text, turn.text, forgets=is_target)
+            yield TextPair(earlier.text, turn.text, forgets=is_target)
 
 
-def _chats(held_out: bool) -> list[Chat]:
+def _chats(held_out: bool) -> list[AnnotatedChat]:
     """Return the chats to train on, without the ranker's, or those held out."""
     return [chat for chat in load_chats(held_out=held_out) if held_out or not is_ranker_chat(chat)]
 
 
-def chat_statement_pairs(chats: Iterable[Chat], unrelated: float = 0.12) -> Iterator[Pair]:
+def chat_statement_pairs(chats: Iterable[AnnotatedChat], unrelated: float = 0.12) -> Iterator[TextPair]:
     """Return pairs of one chat: all that share a slot, labelled by its annotations, and a share of the others."""
     draw = random.Random(5)
     for chat in chats:
@@ -90,7 +90,7 @@ def chat_statement_pairs(chats: Iterable[Chat], unrelated: float = 0.12) -> Iter
                 shared = set(old_sentence.slots) & set(new_sentence.slots)
                 if not shared:
                     if new_sentence.mood is not None and draw.random() < unrelated:
-                        yield Pair(old, new, "keeps")
+                        yield TextPair(old, new, "keeps")
                     continue
                 names = {slot.partition(":")[2] for slot in shared}
                 relations = set()
@@ -104,10 +104,10 @@ def chat_statement_pairs(chats: Iterable[Chat], unrelated: float = 0.12) -> Iter
                         elif fact.adds:
                             relations.add("keeps")
                 if len(relations) == 1 and len(old_sentence.slots) <= 2:
-                    yield Pair(old, new, relations.pop())
+                    yield TextPair(old, new, relations.pop())
 
 
-def chat_question_pairs(held_out: bool) -> Iterator[Pair]:
+def chat_question_pairs(held_out: bool) -> Iterator[TextPair]:
     """Return questions with turns that answer them, earlier values of the slot, and turns that do not answer."""
     draw = random.Random(6)
     for chat in _chats(held_out):
@@ -116,14 +116,14 @@ def chat_question_pairs(held_out: bool) -> Iterator[Pair]:
             for number, turn in labelled.turns.items():
                 states = any(set(slots) & set(sentence.slots) for sentence in turn.sentences)
                 if number in question.gold or states:
-                    yield Pair(text.text, turn.text, answers=True)
+                    yield TextPair(text.text, turn.text, answers=True)
                 elif any(sentence.is_soft for sentence in turn.sentences) and not turn.requests:
                     continue
                 elif draw.random() < (0.5 if question.kind == "unknown" else 0.25):
-                    yield Pair(text.text, turn.text, answers=False)
+                    yield TextPair(text.text, turn.text, answers=False)
 
 
-def slot_pairs(split: str, count: int, seed: int) -> Iterator[Pair]:
+def slot_pairs(split: str, count: int, seed: int) -> Iterator[TextPair]:
     """Return pairs of filled templates: another value, the same value, another owner, remarks, questions."""
     draw = random.Random(seed)
     by_slot: dict[str, dict[str, dict[str, list]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
@@ -144,42 +144,42 @@ def slot_pairs(split: str, count: int, seed: int) -> Iterator[Pair]:
         count -= 1
         if kind < 0.4:
             if old.span and new.span and old.value.lower() == new.value.lower():
-                yield Pair(old.text, new.text, "repeats")
+                yield TextPair(old.text, new.text, "repeats")
             elif old.is_many:
                 if new.style != "cue":
-                    yield Pair(old.text, new.text, "keeps")
+                    yield TextPair(old.text, new.text, "keeps")
             else:
-                yield Pair(old.text, new.text, "replaces")
+                yield TextPair(old.text, new.text, "replaces")
         elif kind < 0.6 and len(ids) > 1:
             other = draw.choice([atom_id for atom_id in ids if atom_id != slot_id])
             if by_slot[name][other]["assert"]:
-                yield Pair(old.text, draw.choice(by_slot[name][other]["assert"]).text, "keeps")
+                yield TextPair(old.text, draw.choice(by_slot[name][other]["assert"]).text, "keeps")
         elif kind < 0.75 and items["negative"]:
-            yield Pair(old.text, draw.choice(items["negative"]).text, "keeps")
+            yield TextPair(old.text, draw.choice(items["negative"]).text, "keeps")
         elif kind < 0.9 and items["question"]:
             question = draw.choice(items["question"])
             if draw.random() < 0.5:
-                yield Pair(question.text, old.text, answers=True)
+                yield TextPair(question.text, old.text, answers=True)
             elif len(ids) > 1:
                 other = draw.choice([atom_id for atom_id in ids if atom_id != slot_id])
                 if by_slot[name][other]["assert"]:
-                    yield Pair(question.text, draw.choice(by_slot[name][other]["assert"]).text, answers=False)
+                    yield TextPair(question.text, draw.choice(by_slot[name][other]["assert"]).text, answers=False)
         else:
             other = by_slot[draw.choice(names)]
             texts = [role.text for roles in other.values() for role in roles["assert"]]
             if other is not by_slot[name] and texts:
-                yield Pair(old.text, draw.choice(texts), "keeps")
+                yield TextPair(old.text, draw.choice(texts), "keeps")
 
 
-def project_pairs(held_out: bool) -> Iterator[Pair]:
+def project_pairs(held_out: bool) -> Iterator[TextPair]:
     for path in sorted(PAIRS.glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
             each = json.loads(line)
             if is_held_out(each["old"]) == held_out:
-                yield Pair(each["old"], each["new"], "replaces" if each["same"] else "keeps")
+                yield TextPair(each["old"], each["new"], "replaces" if each["same"] else "keeps")
 
 
-def sources(*, held_out: bool) -> dict[str, list[Pair]]:
+def sources(*, held_out: bool) -> dict[str, list[TextPair]]:
     """Return the pairs of each source."""
     groups = load_groups(held_out=held_out)
     return {
@@ -193,12 +193,12 @@ def sources(*, held_out: bool) -> dict[str, list[Pair]]:
     }
 
 
-def stranger_pairs(groups: Sequence[Group]) -> Iterator[Pair]:
+def stranger_pairs(groups: Sequence[SentenceGroup]) -> Iterator[TextPair]:
     """Return pairs of sentences and questions of different groups."""
     draw = random.Random(9)
     for group in groups:
         for other in draw.sample(groups, min(3, len(groups))):
             if other is not group:
-                yield Pair(group.old, draw.choice(other.lines["new"]), "keeps")
+                yield TextPair(group.old, draw.choice(other.lines["new"]), "keeps")
                 for question in group.lines.get("ask", [])[:1]:
-                    yield Pair(question, draw.choice(other.lines["new"]), answers=False)
+                    yield TextPair(question, draw.choice(other.lines["new"]), answers=False)

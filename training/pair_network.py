@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from training.network import Layer, Pool
+from training.network import Pool, TransformerLayer
 from training.pair_examples import RELATIONS
 
 
@@ -19,7 +19,7 @@ class PairNetwork(nn.Module):
         self.width = width
         self.kinds = nn.Embedding(4, width)
         nn.init.normal_(self.kinds.weight, std=0.03)
-        self.layers = nn.ModuleList(Layer(width, heads, 4 * width) for _ in range(layers))
+        self.layers = nn.ModuleList(TransformerLayer(width, heads, 4 * width) for _ in range(layers))
         self.pool = Pool(width)
         self.hidden = nn.Linear(3 * width + 2 * width, 256)
         self.out = nn.Linear(256, len(RELATIONS) + 2)

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lamina.models.list_reader import CLASS_COUNT, MATCH_COUNT, MAX_CANDIDATES, TASKS
-from training.network import Layer
+from training.network import TransformerLayer
 
 SET_WIDTH, SET_LAYERS, SET_HEADS, ORDER = 192, 2, 4, 5
 
@@ -25,14 +25,14 @@ class ReaderNetwork(nn.Module):
         self.kinds, self.tasks = (nn.Embedding(count, width) for count in (3, len(TASKS)))
         for each in (self.kinds, self.tasks):
             nn.init.normal_(each.weight, std=0.03)
-        self.layers = nn.ModuleList(Layer(width, heads, 4 * width) for _ in range(layers))
+        self.layers = nn.ModuleList(TransformerLayer(width, heads, 4 * width) for _ in range(layers))
         self.weigh_hidden, self.weigh = nn.Linear(width, 128), nn.Linear(128, 2)
         self.spot = nn.Linear(width, 1)
         self.hidden, self.hidden_norm = nn.Linear(6 * width, SET_WIDTH), nn.LayerNorm(SET_WIDTH)
         self.matches, self.strength = nn.Linear(MATCH_COUNT, SET_WIDTH), nn.Linear(1, SET_WIDTH)
         self.ages = nn.Embedding(MAX_CANDIDATES, SET_WIDTH)
         nn.init.normal_(self.ages.weight, std=0.3)
-        self.compare = nn.ModuleList(Layer(SET_WIDTH, SET_HEADS, 2 * SET_WIDTH) for _ in range(SET_LAYERS))
+        self.compare = nn.ModuleList(TransformerLayer(SET_WIDTH, SET_HEADS, 2 * SET_WIDTH) for _ in range(SET_LAYERS))
         self.out, self.alone = nn.Linear(2 * SET_WIDTH + MATCH_COUNT, CLASS_COUNT), nn.Linear(SET_WIDTH, 1)
         self.order = nn.Linear(ORDER, CLASS_COUNT, bias=False)
         nn.init.zeros_(self.order.weight)

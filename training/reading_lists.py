@@ -17,10 +17,10 @@ from lamina.models.list_reader import ANSWER_CLASSES, FORGET_CLASSES, RELATION_C
 from lamina.states.state_ranking import add_speaker
 from lamina.text.analyser import content_tokens
 from lamina.text.normal_form import normal_form
-from training.chat_format import Chat, Fact, Question, Turn
+from training.chat_format import AnnotatedChat, Fact, Question, Turn
 from training.examples import chat_texts, without_speaker
 from training.groups import Snippet
-from training.pair_examples import Pair
+from training.pair_examples import TextPair
 from training.slot_sentences import SlotSentence, slot_sentences
 from training.trunk import Vectors
 
@@ -50,7 +50,7 @@ class ReadingList:
 class ChatLists:
     """The reading lists of one chat's questions."""
 
-    def __init__(self, chat: Chat, vectors: Vectors, filler: Sequence[str] = ()) -> None:
+    def __init__(self, chat: AnnotatedChat, vectors: Vectors, filler: Sequence[str] = ()) -> None:
         self.chat, self._vectors, self._filler = chat, vectors, filler
         forgotten = {target for turn in chat.turns for request in turn.requests for target in request.targets}
         self._turns = [turn for turn in chat.turns if not turn.requests and turn.number not in forgotten]
@@ -198,10 +198,10 @@ def _current_labels(stated: dict[int, Fact]) -> dict[int, int | None]:
     return {n: ANSWERING if n in same or value[n] == value[newest] else OUTDATED for n in stated}
 
 
-def statement_lists(pairs: Iterable[Pair], seed: int, most: int = 5) -> list[ReadingList]:
+def statement_lists(pairs: Iterable[TextPair], seed: int, most: int = 5) -> list[ReadingList]:
     """Return lists of statements: pairs with the same later statement are read together."""
     draw = random.Random(seed)
-    by_later: dict[str, list[Pair]] = defaultdict(list)
+    by_later: dict[str, list[TextPair]] = defaultdict(list)
     for pair in pairs:
         if pair.relation:
             by_later[pair.second].append(pair)
@@ -224,7 +224,7 @@ def request_lists(snippets: Iterable[Snippet]) -> Iterator[ReadingList]:
                 yield ReadingList("request", turn.text, tuple(each.text for each in snippet.turns[:place]), labels)
 
 
-def chat_request_lists(chat: Chat, draw: random.Random) -> Iterator[ReadingList]:
+def chat_request_lists(chat: AnnotatedChat, draw: random.Random) -> Iterator[ReadingList]:
     """Return lists of a chat's requests to forget with some turns before them."""
     for turn in chat.turns:
         for request in turn.requests:

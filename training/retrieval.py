@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from training.chat_format import Chat
+from training.chat_format import AnnotatedChat
 from training.examples import is_ranker_chat, load_chats, speaker_of, without_speaker
 
 CANDIDATES = 30
@@ -44,7 +44,7 @@ def main() -> None:
     print(f"{len(chosen)} chats")
 
 
-def _talk(chats: Sequence[Chat], own: Chat) -> list[str]:
+def _talk(chats: Sequence[AnnotatedChat], own: AnnotatedChat) -> list[str]:
     """Return the turns of other chats that state, ask and request nothing, and are said by the user."""
     return [
         turn.text
@@ -55,7 +55,7 @@ def _talk(chats: Sequence[Chat], own: Chat) -> list[str]:
     ]
 
 
-def ask_chat(chat: Chat, other_talk: Sequence[str]) -> list[dict]:
+def ask_chat(chat: AnnotatedChat, other_talk: Sequence[str]) -> list[dict]:
     """Capture a chat, with other talk in between, into a vault of its own and return what each question finds, best
     first."""
     import lamina

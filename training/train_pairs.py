@@ -21,7 +21,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from training.pair_examples import RELATIONS, Pair, sources
+from training.pair_examples import RELATIONS, TextPair, sources
 from training.pair_network import PairNetwork
 from training.train import MODELS
 from training.trunk import StateCache, open_trunk
@@ -61,7 +61,7 @@ class PairCache:
         return self._ids[text]
 
 
-def collate(pairs: Sequence[Pair], cache: PairCache) -> tuple[Tensor, Tensor, Tensor]:
+def collate(pairs: Sequence[TextPair], cache: PairCache) -> tuple[Tensor, Tensor, Tensor]:
     rows = []
     for pair in pairs:
         first, second = cache.ids(pair.first), cache.ids(pair.second)
@@ -77,7 +77,7 @@ def collate(pairs: Sequence[Pair], cache: PairCache) -> tuple[Tensor, Tensor, Te
     return torch.from_numpy(states), torch.from_numpy(marks), torch.from_numpy(keep)
 
 
-def run(network: PairNetwork, pairs: Sequence[Pair], cache: PairCache, parts: int = 4) -> Tensor:
+def run(network: PairNetwork, pairs: Sequence[TextPair], cache: PairCache, parts: int = 4) -> Tensor:
     """Return the outputs for the pairs; pairs of similar length are run together."""
     order = sorted(range(len(pairs)), key=lambda n: len(cache.ids(pairs[n].first)) + len(cache.ids(pairs[n].second)))
     chunks = np.array_split(np.array(order), min(parts, len(order)))
@@ -86,7 +86,7 @@ def run(network: PairNetwork, pairs: Sequence[Pair], cache: PairCache, parts: in
     return outputs[torch.from_numpy(np.argsort(np.concatenate(chunks)))]
 
 
-def loss(outputs: Tensor, pairs: Sequence[Pair]) -> Tensor:
+def loss(outputs: Tensor, pairs: Sequence[TextPair]) -> Tensor:
     statements = [n for n, pair in enumerate(pairs) if pair.relation]
     questions = [n for n, pair in enumerate(pairs) if pair.answers is not None]
     requests = [n for n, pair in enumerate(pairs) if pair.forgets is not None]
@@ -101,7 +101,7 @@ def loss(outputs: Tensor, pairs: Sequence[Pair]) -> Tensor:
     return total
 
 
-def report(network: PairNetwork, judged: dict[str, list[Pair]], cache: PairCache) -> None:
+def report(network: PairNetwork, judged: dict[str, list[TextPair]], cache: PairCache) -> None:
     network.eval()
     draw = random.Random(1)
     with torch.no_grad():
@@ -196,8 +196,8 @@ def main() -> None:
             )
 
 
-def _by_label(pairs: Sequence[Pair]) -> dict[str, list[Pair]]:
-    labels: dict[str, list[Pair]] = defaultdict(list)
+def _by_label(pairs: Sequence[TextPair]) -> dict[str, list[TextPair]]:
+    labels: dict[str, list[TextPair]] = defaultdict(list)
     for pair in pairs:
         labels[pair.relation or ("answers" if pair.answers or pair.forgets else "other")].append(pair)
     return dict(labels)

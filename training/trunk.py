@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from lamina.models.light_embedder import WordLlama
 from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, StateTrunk
 
-__all__ = ["StateCache", "TokenStates", "Vectors", "open_trunk"]
+__all__ = ["StateCache", "TextStates", "Vectors", "open_trunk"]
 
 
 @dataclass(frozen=True, slots=True)
-class TokenStates:
+class TextStates:
     """The trunk's states of a text's tokens (special tokens included) and the position of each token."""
 
     states: NDArray[np.float16]
@@ -32,13 +32,13 @@ class StateCache:
 
     def __init__(self, trunk: StateTrunk, longest: int = 96) -> None:
         self._trunk, self._longest = trunk, longest
-        self._cache: dict[str, TokenStates] = {}
+        self._cache: dict[str, TextStates] = {}
 
-    def __getitem__(self, text: str) -> TokenStates:
+    def __getitem__(self, text: str) -> TextStates:
         if text not in self._cache:
             tokens = self._trunk.tokens(text).first(self._longest)
             states = self._trunk.states(tokens.ids)
-            self._cache[text] = TokenStates(states.astype(np.float16), tokens.spans)
+            self._cache[text] = TextStates(states.astype(np.float16), tokens.spans)
         return self._cache[text]
 
 

@@ -74,9 +74,9 @@ class ExistingStatements:
     def with_same_words(self, atom: Atom) -> list[Atom]:
         """Return the current statements with the same words."""
         return [
-            word
-            for word in self._find_by_words(atom)
-            if word.status in RECALL_WEIGHT or word.status in _CURRENT_STATUSES
+            statement
+            for statement in self._find_by_words(atom)
+            if statement.status in RECALL_WEIGHT or statement.status in _CURRENT_STATUSES
         ]
 
     def on_same_subject(self, atom: Atom) -> list[Atom]:
