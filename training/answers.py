@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lamina.states.answer_features import ANSWER_FEATURES, compute_answer_features
+from lamina.states.state_ranking import ANSWER_FEATURES, compute_answer_features
 from training.logistic import fit_logistic
 from training.ranker import Record, wanted
 

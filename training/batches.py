@@ -60,11 +60,13 @@ class Sampler:
         requests: Sequence[Text],
         slots: Sequence[SlotSentence],
         remarks: Sequence[str],
+        events: Sequence[str],
         seed: int,
     ) -> None:
         self._draw = random.Random(seed)
         self._chats, self._groups, self._snippets = list(chats), list(groups), list(requests)
         self._remarks = [plain_text(remark) for remark in remarks]
+        self._events = [plain_text(event) for event in events]
         self._by_slot: dict[str, dict[str, dict[str, list[Text]]]] = defaultdict(
             lambda: defaultdict(lambda: defaultdict(list))
         )
@@ -76,7 +78,14 @@ class Sampler:
         """Turns with requests are rare; some are in every batch."""
 
     def batch(
-        self, chats: int = 4, groups: int = 6, slots: int = 8, dated: int = 3, remarks: int = 6, snippets: int = 14
+        self,
+        chats: int = 4,
+        groups: int = 6,
+        slots: int = 8,
+        dated: int = 3,
+        remarks: int = 6,
+        events: int = 5,
+        snippets: int = 14,
     ) -> Batch:
         """Draw one batch."""
         draw = self._draw
@@ -92,7 +101,7 @@ class Sampler:
         for text, chat in draw.sample(self._requests, min(REQUESTS_A_BATCH, len(self._requests))):
             for sentence in text.sentences:
                 batch.rows.append(_row(text, sentence, sentence.slots, chat.chat.id))
-        for text in draw.sample(self._remarks, remarks):
+        for text in draw.sample(self._remarks, remarks) + draw.sample(self._events, events):
             batch.rows.append(_row(text, text.sentences[0], [], "remark"))
         return batch
 

@@ -47,7 +47,9 @@ def evaluate(network: StateNetwork, cache: StateCache) -> dict[str, float]:
     """Return the figures on held-out people (or the ranker's, if there are none yet) and held-out slots."""
     held_out = load_chats(held_out=True)
     chats = [chat_texts(chat) for chat in held_out or [chat for chat in load_chats() if is_ranker_chat(chat)]]
-    figures = _chat_figures(network, chats, cache) | _slot_figures(network, cache) | _group_figures(network, cache)
+    figures = (
+        _chat_figures(network, chats, cache) | _template_slot_figures(network, cache) | _group_figures(network, cache)
+    )
     return {name: round(float(value), 3) for name, value in figures.items()}
 
 
@@ -60,22 +62,44 @@ def _chat_figures(network: StateNetwork, chats: Sequence[ChatTexts], cache: Stat
         rows += [(text, 0) for text, _ in chat.questions]
         chat_of += [number] * (len(rows) - len(chat_of))
     outputs = read_rows(network, rows, cache)
-    slot = outputs.slot.numpy()
     sentences = [text.sentences[n] for text, n in rows]
-    moods = outputs.mood.softmax(-1).numpy()[:, 1]
+    own = [(outputs.own[n] > 0, s.is_own) for n, s in enumerate(sentences) if s.is_own is not None]
+    many = [(outputs.many[n] > 0, s.is_many) for n, s in enumerate(sentences) if s.is_many is not None]
+    return {
+        **_assertion_figures(rows, outputs),
+        **_slot_figures(chats, rows, np.array(chat_of), outputs.slot.numpy()),
+        **_question_figures(rows, outputs),
+        **_request_figures(rows, outputs),
+        "own_accuracy": np.mean([bool(one) == two for one, two in own]),
+        "many_recall": np.mean([bool(one) for one, two in many if two] or [0]),
+        "many_false": np.mean([bool(one) for one, two in many if not two] or [0]),
+    }
+
+
+def _assertion_figures(rows: Sequence[Row], outputs: Outputs) -> dict[str, float]:
+    """Return how well sentences that assert a current value are recognised."""
+    sentences = [text.sentences[n] for text, n in rows]
     is_question = np.array(
         [text.ask is not None or sentence.mood == "ask" for (text, _), sentence in zip(rows, sentences)]
     )
     labelled = np.array([sentence.mood is not None for sentence in sentences]) & ~is_question
     current = np.array([sentence.mood == "current" for sentence in sentences])
-    says = moods >= 0.5
+    says = outputs.mood.softmax(-1).numpy()[:, 1] >= 0.5
     hits = (says & current & labelled).sum()
-    figures = {
+    return {
         "assert_precision": hits / max(1, (says & labelled).sum()),
         "assert_recall": hits / max(1, (current & labelled).sum()),
     }
+
+
+def _slot_figures(
+    chats: Sequence[ChatTexts], rows: Sequence[Row], chat_number: np.ndarray, slot: np.ndarray
+) -> dict[str, float]:
+    """Return how well the slot vectors tell pairs of one slot from others, and rank sentences for a question."""
+    sentences = [text.sentences[n] for text, n in rows]
+    current = np.array([sentence.mood == "current" for sentence in sentences])
+    is_spoken = np.array([text.ask is None for text, _ in rows])
     same, other, reciprocal = [], [], []
-    chat_number = np.array(chat_of)
     for number, chat in enumerate(chats):
         stated = np.flatnonzero((chat_number == number) & current)
         similarity = slot[stated] @ slot[stated].T
@@ -83,23 +107,31 @@ def _chat_figures(network: StateNetwork, chats: Sequence[ChatTexts], cache: Stat
             for j in range(i):
                 is_same = bool(set(sentences[stated[i]].slots) & set(sentences[stated[j]].slots))
                 (same if is_same else other).append(similarity[i, j])
-        spoken = np.flatnonzero((chat_number == number) & np.array([text.ask is None for text, _ in rows]))
-        question_rows = [n for n in np.flatnonzero(chat_number == number) if rows[n][0].ask is not None]
+        spoken = np.flatnonzero((chat_number == number) & is_spoken)
         wanted = {id(text): slots for text, slots in chat.questions}
-        for n in question_rows:
+        for n in np.flatnonzero((chat_number == number) & ~is_spoken):
             slots = set(wanted[id(rows[n][0])])
-            if not slots:
-                continue
             order = spoken[np.argsort(-(slot[spoken] @ slot[n]))]
             rank = next((r for r, at in enumerate(order) if slots & set(sentences[at].slots)), None)
             if rank is not None:
                 reciprocal.append(1 / (rank + 1))
-    figures |= {"pair_auc": _auc(same, other), "question_mrr": np.mean(reciprocal), "changes": len(same)}
+    return {"pair_auc": _auc(same, other), "question_mrr": np.mean(reciprocal), "changes": len(same)}
+
+
+def _question_figures(rows: Sequence[Row], outputs: Outputs) -> dict[str, float]:
+    """Return how well the targets of questions are recognised."""
     asks = [(n, ASKS.index(text.ask)) for n, (text, _) in enumerate(rows) if text.ask]
     best = outputs.ask.argmax(-1).numpy()
     state = [(ASKS[best[n]] in ("current", "yesno"), ASKS[wanted] in ("current", "yesno")) for n, wanted in asks]
-    figures["ask_accuracy"] = np.mean([best[n] == wanted for n, wanted in asks])
-    figures["asks_current_accuracy"] = np.mean([one == two for one, two in state])
+    return {
+        "ask_accuracy": np.mean([best[n] == wanted for n, wanted in asks]),
+        "asks_current_accuracy": np.mean([one == two for one, two in state]),
+    }
+
+
+def _request_figures(rows: Sequence[Row], outputs: Outputs) -> dict[str, float]:
+    """Return how well requests are recognised, at a probability of 0.9."""
+    figures: dict[str, float] = {}
     requests = outputs.requests.sigmoid().numpy()
     for k, name in enumerate(REQUESTS):
         texts: dict[int, tuple[bool, float]] = {}
@@ -115,11 +147,6 @@ def _chat_figures(network: StateNetwork, chats: Sequence[ChatTexts], cache: Stat
             f"{name}_recall": right / max(1, wanted_count),
             f"{name}_n": wanted_count,
         }
-    own = [(outputs.own[n] > 0, s.is_own) for n, s in enumerate(sentences) if s.is_own is not None]
-    many = [(outputs.many[n] > 0, s.is_many) for n, s in enumerate(sentences) if s.is_many is not None]
-    figures["own_accuracy"] = np.mean([bool(one) == two for one, two in own])
-    figures["many_recall"] = np.mean([bool(one) for one, two in many if two] or [0])
-    figures["many_false"] = np.mean([bool(one) for one, two in many if not two] or [0])
     return figures
 
 
@@ -148,7 +175,7 @@ def _group_figures(network: StateNetwork, cache: StateCache) -> dict[str, float]
     return figures
 
 
-def _slot_figures(network: StateNetwork, cache: StateCache) -> dict[str, float]:
+def _template_slot_figures(network: StateNetwork, cache: StateCache) -> dict[str, float]:
     items = [sentence for sentence in slot_sentences() if sentence.split == "tune"]
     rng = np.random.RandomState(3)
     items = [items[n] for n in sorted(rng.choice(len(items), min(1500, len(items)), replace=False))]
@@ -158,14 +185,14 @@ def _slot_figures(network: StateNetwork, cache: StateCache) -> dict[str, float]:
     similarity = slot @ slot.T
     np.fill_diagonal(similarity, -9)
     scores: dict[str, list[float]] = {"assert": [], "question": []}
-    for n, each in enumerate(items):
-        if each.role not in scores:
+    for n, example in enumerate(items):
+        if example.role not in scores:
             continue
         order = np.argsort(-similarity[n])
         order = order[[items[k].role != "question" for k in order]]
-        right = np.flatnonzero((ids[order] == each.slot_id) & asserts[order])
+        right = np.flatnonzero((ids[order] == example.slot_id) & asserts[order])
         if len(right):
-            scores[each.role].append(1 / (right[0] + 1))
+            scores[example.role].append(1 / (right[0] + 1))
     says = outputs.mood.argmax(-1).numpy() == MOODS.index("current")
     negative = np.array([item.role == "negative" and item.style != "other" for item in items])
     return {

@@ -139,13 +139,13 @@ def _label_fact(fact: Fact, text: str, labelled: list[Sentence], chat: Annotated
     slot = f"{chat.id}:{fact.owner.lower()}/{fact.attribute.lower()}"
     is_own = fact.owner.lower() in {"me", speaker.lower()}
     at = -1 if fact.value.lower() in {"yes", "no"} else text.lower().find(fact.value.lower())
-    sentence = next((each for each in labelled if each.start <= at < each.end), None)
+    sentence = next((label for label in labelled if label.start <= at < label.end), None)
     if sentence is None:
         if len(labelled) == 1:
             sentence = labelled[0]
         else:
-            for each in labelled:
-                each.mood = None if each.mood == "none" else each.mood
+            for label in labelled:
+                label.mood = None if label.mood == "none" else label.mood
             return
     if not fact.is_current:
         sentence.is_soft = True

@@ -36,6 +36,11 @@ class SentenceGroup:
     def old(self) -> str:
         return self.lines["old"][0]
 
+    @property
+    def is_of_events(self) -> bool:
+        """Return whether the earlier statement tells of an event and states no value that something could replace."""
+        return not self.lines.keys() & {"ask", "new", "corrects", "ends", "same"}
+
 
 @dataclass(frozen=True, slots=True)
 class SnippetTurn:
@@ -93,7 +98,9 @@ def group_texts(group: SentenceGroup) -> ChatTexts:
     for label, sentences in group.lines.items():
         for number, text in enumerate(sentences):
             sentence = Sentence(0, len(text), MOOD_OF.get(label, "current"))
-            if label in STATES_SLOT:
+            if group.is_of_events and label == "old":
+                sentence.mood = "none"
+            elif label in STATES_SLOT:
                 sentence.slots = [f"{group.id}:it/it"]
             elif label in STATES_OTHER and label != "adds":
                 sentence.slots = [f"{group.id}:{label}{number}/it"]

@@ -60,7 +60,7 @@ class NameSwaps:
         def swap_number(match: re.Match[str]) -> str:
             if match[0] not in numbers:
                 drawn = (_other_number(match[0], draw) for _ in range(TRIES))
-                numbers[match[0]] = next((each for each in drawn if each not in numbers.values()), match[0])
+                numbers[match[0]] = next((number for number in drawn if number not in numbers.values()), match[0])
             return numbers[match[0]]
 
         def change(text: str) -> str:

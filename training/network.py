@@ -122,15 +122,15 @@ def load_upper_layers(network: StateNetwork, weights: Path) -> None:
     from onnx import numpy_helper
 
     graph = onnx.load(str(weights)).graph
-    arrays = {each.name: numpy_helper.to_array(each) for each in graph.initializer}
-    found: dict[str, np.ndarray] = {name: value for name, value in arrays.items() if name.startswith("encoder.layer.")}
+    arrays = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
+    layers: dict[str, np.ndarray] = {name: value for name, value in arrays.items() if name.startswith("encoder.layer.")}
     for node in graph.node:
         match = re.match(r"/encoder/layer\.(\d)/(.*)/MatMul_output", node.output[0])
         if node.op_type == "MatMulInteger" and match and node.input[1].startswith("onnx::"):
             base = node.input[1][: -len("_quantized")]
             values = arrays[base + "_quantized"].astype(np.float32) - arrays[base + "_zero_point"].astype(np.float32)
             name = f"encoder.layer.{match[1]}.{match[2].replace('/', '.')}.weight"
-            found[name] = (values * arrays[base + "_scale"]).T.copy()
+            layers[name] = (values * arrays[base + "_scale"]).T.copy()
     parts = {
         "query": "attention.self.query",
         "key": "attention.self.key",
@@ -146,5 +146,5 @@ def load_upper_layers(network: StateNetwork, weights: Path) -> None:
         for number, layer in enumerate(network.layers, first):
             for ours, theirs in parts.items():
                 module = getattr(layer, ours)
-                module.weight.copy_(torch.tensor(found[f"encoder.layer.{number}.{theirs}.weight"]))
-                module.bias.copy_(torch.tensor(found[f"encoder.layer.{number}.{theirs}.bias"]))
+                module.weight.copy_(torch.tensor(layers[f"encoder.layer.{number}.{theirs}.weight"]))
+                module.bias.copy_(torch.tensor(layers[f"encoder.layer.{number}.{theirs}.bias"]))

@@ -38,8 +38,8 @@ right (README.md)."""
 
 def main() -> None:
     trunk = open_trunk("minilm", MODELS)
-    lists = ListReader.on_transformer(trunk)
-    reader = StateReader(StateModel(trunk, "state_minilm.onnx"), PairModel(trunk), lists)
+    lists = ListReader(trunk)
+    reader = StateReader(StateModel(trunk), PairModel(trunk), lists)
     talk = [pair for pair in chat_statement_pairs(load_chats(held_out=True), unrelated=1.0) if _share_words(pair)]
     groups = [pair for group in load_groups(held_out=True) for pair in group_pairs(group) if pair.relation]
     bounds = ReplacementBounds(sure=NEVER, same_slot=SAME_SLOT, likely=NEVER, likely_slot=LIKELY_SLOT, forgets=0.95)
@@ -52,13 +52,13 @@ def main() -> None:
         figures = {key: _chances(pairs, reader, anyway, certainty) for key, pairs in sets.items()}
         for key, (chances, wanted) in figures.items():
             _report(f"{key}, {grade}", chances, wanted)
-        chances, wanted = (np.concatenate(each) for each in zip(*figures.values(), strict=True))
+        chances, wanted = (np.concatenate(parts) for parts in zip(*figures.values(), strict=True))
         bounds = replace(bounds, **{grade: lowest_bound(chances, wanted, wanted_precision)})
     requests = list(request_lists(load_snippets(held_out=True)))
     forgets = np.array([chance for request in requests for chance in lists.forgets(request.first, request.candidates)])
-    meant = np.array([label == MEANT for request in requests for label in request.labels])
-    _report("held-out snippets", forgets, meant)
-    bounds = replace(bounds, forgets=lowest_bound(forgets, meant, FORGET_PRECISION))
+    is_target = np.array([label == MEANT for request in requests for label in request.labels])
+    _report("held-out snippets", forgets, is_target)
+    bounds = replace(bounds, forgets=lowest_bound(forgets, is_target, FORGET_PRECISION))
     print(bounds)
     Path(sys.argv[1]).write_text(json.dumps(asdict(bounds), indent=1) + "\n")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from training.examples import AnnotatedChat, chat_texts, is_ranker_chat, load_chats
 from training.groups import STATES_SLOT, SentenceGroup, Snippet, is_held_out, load_groups, load_snippets
-from training.slot_sentences import slot_sentences
+from training.slot_sentences import event_sentences, slot_sentences
 
 RELATIONS = ("replaces", "ends", "repeats", "keeps")
 PAIRS = Path(__file__).parent / "data" / "pairs"
@@ -171,12 +171,20 @@ def slot_pairs(split: str, count: int, seed: int) -> Iterator[TextPair]:
                 yield TextPair(old.text, draw.choice(texts), "keeps")
 
 
+def event_pairs(split: str, count: int, seed: int) -> Iterator[TextPair]:
+    """Return pairs of events of one kind: the later one keeps the earlier one."""
+    draw = random.Random(seed)
+    kinds = event_sentences(split)
+    for _ in range(count):
+        yield TextPair(*draw.sample(kinds[draw.choice(sorted(kinds))], 2), "keeps")
+
+
 def project_pairs(held_out: bool) -> Iterator[TextPair]:
     for path in sorted(PAIRS.glob("*.jsonl")):
         for line in path.read_text(encoding="utf-8").splitlines():
-            each = json.loads(line)
-            if is_held_out(each["old"]) == held_out:
-                yield TextPair(each["old"], each["new"], "replaces" if each["same"] else "keeps")
+            row = json.loads(line)
+            if is_held_out(row["old"]) == held_out:
+                yield TextPair(row["old"], row["new"], "replaces" if row["same"] else "keeps")
 
 
 def sources(*, held_out: bool) -> dict[str, list[TextPair]]:
@@ -188,6 +196,7 @@ def sources(*, held_out: bool) -> dict[str, list[TextPair]]:
         "chat statements": list(chat_statement_pairs(_chats(held_out))),
         "chat questions": list(chat_question_pairs(held_out)),
         "slots": list(slot_pairs("tune" if held_out else "train", 1500 if held_out else 20000, 3)),
+        "events": list(event_pairs("tune" if held_out else "train", 300 if held_out else 2000, 3)),
         "projects": list(project_pairs(held_out)),
         "strangers": list(stranger_pairs(groups)),
     }
@@ -196,6 +205,7 @@ def sources(*, held_out: bool) -> dict[str, list[TextPair]]:
 def stranger_pairs(groups: Sequence[SentenceGroup]) -> Iterator[TextPair]:
     """Return pairs of sentences and questions of different groups."""
     draw = random.Random(9)
+    groups = [group for group in groups if "new" in group.lines]
     for group in groups:
         for other in draw.sample(groups, min(3, len(groups))):
             if other is not group:

@@ -17,6 +17,7 @@ from lamina.states.state_ranking import (
     STATE_FEATURES,
     CertaintyRange,
     ListReadings,
+    SaidAt,
     StateCandidate,
     StateView,
     compare_states,
@@ -52,7 +53,7 @@ def load_records(path: Path, model: StateModel, reader: ListReader | None, gate:
         if not row["hits"]:
             continue
         question = model.ask(row["question"])
-        shown = prepare_texts([(hit["text"], hit["speaker"] or "") for hit in row["hits"]])
+        hit_texts = prepare_texts([(hit["text"], hit["speaker"] or "") for hit in row["hits"]])
         candidates = [
             StateCandidate(
                 hit["relevance"],
@@ -60,9 +61,9 @@ def load_records(path: Path, model: StateModel, reader: ListReader | None, gate:
                     hit["text"], read(hit["text"]), hit["speaker"] or "", int(hit["at"] * 1000), hit["session"]
                 ),
                 text,
-                int(hit["at"] * 1000),
+                SaidAt(int(hit["at"] * 1000)),
             )
-            for hit, text in zip(row["hits"], shown, strict=True)
+            for hit, text in zip(row["hits"], hit_texts, strict=True)
         ]
         names = find_names(row["question"])
         view = compare_states(question, candidates, names)
@@ -99,12 +100,12 @@ def fit(records: list[Record], *, ridge: float = 3e-3, steps: int = 400) -> tupl
         np.zeros((len(records), longest), bool),
         np.zeros((len(records), longest), np.float32),
     )
-    for n, each in enumerate(records):
-        size = len(each.relevance)
-        x[n, :size], base[n, :size], mask[n, :size] = each.features / scale, each.relevance, True
-        gold[n, :size] = wanted(each.row)
+    for n, source_record in enumerate(records):
+        size = len(source_record.relevance)
+        x[n, :size], base[n, :size], mask[n, :size] = source_record.features / scale, source_record.relevance, True
+        gold[n, :size] = wanted(source_record.row)
     keep = gold.sum(1) > 0
-    x, base, mask, gold = (torch.from_numpy(each[keep]) for each in (x, base, mask, gold))
+    x, base, mask, gold = (torch.from_numpy(array[keep]) for array in (x, base, mask, gold))
     optimiser = torch.optim.Adam([weights, sharpness], lr=0.03)
     for _ in range(steps):
         logits = torch.exp(sharpness) * (base + x @ weights)
@@ -126,8 +127,8 @@ def report(name: str, records: list[Record], weights: np.ndarray | None) -> None
         score = record.relevance + (record.features @ weights if weights is not None else 0)
         count[record.row["kind"]] += 1
         right[record.row["kind"]] += bool(gold[int(np.argmax(score))])
-    shown = {kind: f"{right[kind]}/{count[kind]}" for kind in sorted(count)}
-    print(f"{name}: {sum(right.values())}/{sum(count.values())}", shown)
+    shares = {kind: f"{right[kind]}/{count[kind]}" for kind in sorted(count)}
+    print(f"{name}: {sum(right.values())}/{sum(count.values())}", shares)
 
 
 def fit_ranker(training: list[Record], held_out: list[Record]) -> list[float]:

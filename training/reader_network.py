@@ -23,8 +23,8 @@ class ReaderNetwork(nn.Module):
         super().__init__()
         self.width = width
         self.kinds, self.tasks = (nn.Embedding(count, width) for count in (3, len(TASKS)))
-        for each in (self.kinds, self.tasks):
-            nn.init.normal_(each.weight, std=0.03)
+        for embedding in (self.kinds, self.tasks):
+            nn.init.normal_(embedding.weight, std=0.03)
         self.layers = nn.ModuleList(TransformerLayer(width, heads, 4 * width) for _ in range(layers))
         self.weigh_hidden, self.weigh = nn.Linear(width, 128), nn.Linear(128, 2)
         self.spot = nn.Linear(width, 1)
@@ -70,7 +70,7 @@ class ReaderNetwork(nn.Module):
         """Return how surely each candidate states what is asked for, and how surely a newer and an older one do."""
         is_newer = (ages[:, None, :] < ages[:, :, None]).to(stated.dtype)
         is_older = (ages[:, None, :] > ages[:, :, None]).to(stated.dtype)
-        newer, older = ((each * stated[:, None, :]).amax(-1) for each in (is_newer, is_older))
+        newer, older = ((weights * stated[:, None, :]).amax(-1) for weights in (is_newer, is_older))
         return torch.stack([stated, newer, older, stated * newer, stated * (1.0 - newer)], -1)
 
     @staticmethod

@@ -71,12 +71,12 @@ class ChatLists:
     @cached_property
     def _facts(self) -> dict[str, dict[int, Fact]]:
         """Return the current values stated, by slot and turn."""
-        found: dict[str, dict[int, Fact]] = defaultdict(dict)
+        facts: dict[str, dict[int, Fact]] = defaultdict(dict)
         for turn in self._turns:
             for fact in turn.facts:
                 if fact.is_current:
-                    found[f"{self.chat.id}:{fact.owner.lower()}/{fact.attribute.lower()}"][turn.number] = fact
-        return found
+                    facts[f"{self.chat.id}:{fact.owner.lower()}/{fact.attribute.lower()}"][turn.number] = fact
+        return facts
 
     def _likely_slot(self, question: Question) -> str | None:
         """Return the slot that a question asks for if its answer states several: the one whose name is nearest."""
@@ -102,7 +102,7 @@ class ChatLists:
             last = draw.choice([turn.number for turn in self._turns])
         elif question.gold and draw.random() < 0.3:
             last = draw.choice([turn.number for turn in self._turns if turn.number >= max(question.gold)] or [last])
-        count = draw.randint(4, 10)
+        count = draw.randint(2, 10)
         labels = self._labels(question, stated, last)
         turns = [turn for turn in self._turns if turn.number <= last]
         near = {turn.number: value + draw.gauss(0, 0.08) for turn, value in self._nearness(question.text, turns)}
@@ -123,7 +123,7 @@ class ChatLists:
 
     def outdated(self, question: str) -> set[int] | None:
         """Return the turns that state an earlier value of what a question asks for; None where that is not known."""
-        number = next(n for n, each in enumerate(self.chat.questions) if each.text == question)
+        number = next(n for n, candidate in enumerate(self.chat.questions) if candidate.text == question)
         asked, slot = self.chat.questions[number], self._slots[number]
         if asked.kind not in CURRENT_KINDS or slot is None or not asked.gold:
             return None
@@ -205,14 +205,14 @@ def statement_lists(pairs: Iterable[TextPair], seed: int, most: int = 5) -> list
     for pair in pairs:
         if pair.relation:
             by_later[pair.second].append(pair)
-    found = []
+    lists = []
     for later, together in by_later.items():
         draw.shuffle(together)
         for start in range(0, len(together), most):
             some = together[start : start + most]
-            labels = tuple(RELATION_CLASSES.index(each.relation or "") for each in some)
-            found.append(ReadingList("statement", later, tuple(each.first for each in some), labels))
-    return found
+            labels = tuple(RELATION_CLASSES.index(pair.relation or "") for pair in some)
+            lists.append(ReadingList("statement", later, tuple(pair.first for pair in some), labels))
+    return lists
 
 
 def request_lists(snippets: Iterable[Snippet]) -> Iterator[ReadingList]:
@@ -221,7 +221,7 @@ def request_lists(snippets: Iterable[Snippet]) -> Iterator[ReadingList]:
         for place, turn in enumerate(snippet.turns):
             if turn.request in {"forget", "nokeep"} and turn.target != place and place:
                 labels = tuple(MEANT * int(n == turn.target) for n in range(place))
-                yield ReadingList("request", turn.text, tuple(each.text for each in snippet.turns[:place]), labels)
+                yield ReadingList("request", turn.text, tuple(old.text for old in snippet.turns[:place]), labels)
 
 
 def chat_request_lists(chat: AnnotatedChat, draw: random.Random) -> Iterator[ReadingList]:
@@ -231,9 +231,9 @@ def chat_request_lists(chat: AnnotatedChat, draw: random.Random) -> Iterator[Rea
             targets = {n for n in request.targets if n < turn.number}
             if request.name == "secret" or not targets:
                 continue
-            others = [each for each in chat.turns if each.number < turn.number and each.number not in targets]
+            others = [other for other in chat.turns if other.number < turn.number and other.number not in targets]
             near = others[-3:] + draw.sample(others, min(4, len(others)))
-            rows = {each.number: each for each in [*near, *(t for t in chat.turns if t.number in targets)]}
+            rows = {row.number: row for row in [*near, *(t for t in chat.turns if t.number in targets)]}
             numbers = sorted(rows)
             labels = tuple(MEANT * int(n in targets) for n in numbers)
             yield ReadingList("request", turn.text, tuple(rows[n].text for n in numbers), labels)
@@ -290,9 +290,9 @@ class SlotLists:
         if draw.random() < 0.67 and (old.value or old.text).lower() != (new.value or new.text).lower():
             first = ANSWERING if old.is_many else OUTDATED
             rows = [(old.text, first, old.value), (new.text, ANSWERING, new.value)]
-        others = [each.text for each in draw.sample(self._asserts, 2) if each.slot != name]
-        others += [each.text for each in draw.sample(roles["negative"], min(1, len(roles["negative"])))]
-        ids = [each for each in self._by_slot[name] if each != slot_id and self._by_slot[name][each]["assert"]]
+        others = [example.text for example in draw.sample(self._asserts, 2) if example.slot != name]
+        others += [example.text for example in draw.sample(roles["negative"], min(1, len(roles["negative"])))]
+        ids = [other for other in self._by_slot[name] if other != slot_id and self._by_slot[name][other]["assert"]]
         if ids:
             others.append(draw.choice(self._by_slot[name][draw.choice(ids)]["assert"]).text)
         for text in draw.sample(others, draw.randint(0, len(others))):

@@ -33,7 +33,7 @@ def main() -> None:
     os.environ["LAMINA_EMBEDDER"], os.environ["LAMINA_EXTRACTOR"] = options.embedder, "none"
     os.environ["LAMINA_STATE_MODEL"] = "off"
     chats = load_chats(held_out=options.held_out)
-    chosen = [each for each in chats if options.all or options.held_out or is_ranker_chat(each)]
+    chosen = [chat for chat in chats if options.all or options.held_out or is_ranker_chat(chat)]
     draw = random.Random(7)
     with options.out.open("w", encoding="utf-8") as out:
         for number, chat in enumerate(chosen):

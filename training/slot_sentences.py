@@ -91,6 +91,20 @@ def slot_sentences(seed: int = 11) -> list[SlotSentence]:
     return list(sentences.values())
 
 
+def event_sentences(split: str, seed: int = 12) -> dict[str, list[str]]:
+    """Return sentences about things that happened, by kind of event; a later one of a kind replaces no earlier one."""
+    draw = random.Random(seed)
+    return {
+        event["event"]: [
+            _fill(_dated(template, draw), value, "", "")[0]
+            for template in event["templates"]
+            for value in event["values"]
+        ]
+        for event in read_jsonl("events.jsonl")
+        if event["split"] == split
+    }
+
+
 def _fill_slot(slot: dict, draw: random.Random, wraps: dict) -> Iterator[SlotSentence]:
     entities, values = slot["entities"] or [""], slot["values"] or [""]
 

@@ -25,7 +25,7 @@ from training.evaluate import evaluate
 from training.examples import ASKS, MOODS, Text, chat_texts, is_ranker_chat, load_chats
 from training.groups import group_texts, load_groups, load_snippets, snippet_texts
 from training.network import Outputs, StateNetwork, load_upper_layers
-from training.slot_sentences import read_jsonl, slot_sentences
+from training.slot_sentences import event_sentences, read_jsonl, slot_sentences
 from training.trunk import StateCache, open_trunk
 
 TEMPERATURE = 0.06
@@ -37,10 +37,10 @@ MODELS = Path("~/.cache/lamina/models").expanduser()
 def collate(texts: Sequence[Text], spans: Sequence[tuple[int, int, int]], cache: StateCache) -> tuple[Tensor, ...]:
     """Return states, token mask, sentence mask and each sentence's text; `spans` are (text number, start, end)."""
     cached = [cache[text.text] for text in texts]
-    length, width = max(len(each.states) for each in cached), cached[0].states.shape[1]
+    length, width = max(len(sentence.states) for sentence in cached), cached[0].states.shape[1]
     states, keep = np.zeros((len(texts), length, width), np.float32), np.zeros((len(texts), length), np.float32)
-    for row, each in enumerate(cached):
-        states[row, : len(each.states)], keep[row, : len(each.states)] = each.states, 1.0
+    for row, sentence in enumerate(cached):
+        states[row, : len(sentence.states)], keep[row, : len(sentence.states)] = sentence.states, 1.0
     inside = np.zeros((len(spans), length), np.float32)
     for row, (number, start, end) in enumerate(spans):
         for token, (first, last) in enumerate(cached[number].spans, 1):
@@ -71,20 +71,20 @@ def run_batch(network: StateNetwork, batch: Batch, cache: StateCache) -> tuple[O
 def losses(
     network: StateNetwork, outputs: Outputs, batch: Batch, texts: Sequence[Text], cache: StateCache
 ) -> dict[str, Tensor]:
-    found = _slot_losses(network, outputs.slot, batch)
+    parts = _slot_losses(network, outputs.slot, batch)
     rows = batch.rows
     moods = torch.tensor([MOODS.index(row.sentence.mood) if row.sentence.mood else -100 for row in rows])
-    found["mood"] = F.cross_entropy(outputs.mood, moods, ignore_index=-100)
-    found["own"] = 0.6 * _masked_bce(outputs.own, [row.sentence.is_own for row in rows])
-    found["many"] = 0.3 * _masked_bce(outputs.many, [row.sentence.is_many for row in rows], positive=3.0)
+    parts["mood"] = F.cross_entropy(outputs.mood, moods, ignore_index=-100)
+    parts["own"] = 0.6 * _masked_bce(outputs.own, [row.sentence.is_own for row in rows])
+    parts["many"] = 0.3 * _masked_bce(outputs.many, [row.sentence.is_many for row in rows], positive=3.0)
     asks = torch.tensor([ASKS.index(row.text.ask) if row.text.ask else -100 for row in rows])
     weights = torch.tensor([0.15 if row.source.startswith(("slots:", "group:")) else 1.0 for row in rows])
     chosen = asks >= 0
     if chosen.any():
-        each = F.cross_entropy(outputs.ask[chosen], asks[chosen], reduction="none")
-        found["ask"] = 0.5 * (each * weights[chosen]).sum() / weights[chosen].sum()
-    found["value"] = _value_loss(outputs.tokens, texts, cache)
-    return found
+        entropy = F.cross_entropy(outputs.ask[chosen], asks[chosen], reduction="none")
+        parts["ask"] = 0.5 * (entropy * weights[chosen]).sum() / weights[chosen].sum()
+    parts["value"] = _value_loss(outputs.tokens, texts, cache)
+    return parts
 
 
 def _slot_losses(network: StateNetwork, slot: Tensor, batch: Batch) -> dict[str, Tensor]:
@@ -141,42 +141,12 @@ def _value_loss(tokens: Tensor, texts: Sequence[Text], cache: StateCache) -> Ten
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("trunk", choices=["minilm", "light"])
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--steps", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--layers", type=int)
-    parser.add_argument("--everything", action="store_true", help="train on the ranker's chats too")
-    options = parser.parse_args()
+    options = _parse_options()
     torch.manual_seed(options.seed)
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "2")))
     cache = StateCache(open_trunk(options.trunk, MODELS))
-    chats = [chat_texts(chat) for chat in load_chats()]
-    training = [each for each in chats if options.everything or not is_ranker_chat(each.chat)]
-    slots = [sentence for sentence in slot_sentences() if sentence.split == "train"]
-    remarks = [
-        each["text"]
-        for name in ("distractors", "talk", "social")
-        for each in read_jsonl(f"{name}.jsonl")
-        if each.get("split", "train") == "train" and not each.get("lasting")
-    ]
-    groups = [group_texts(group) for group in load_groups()]
-    requests = [text for snippet in load_snippets() for text in snippet_texts(snippet)]
-    sampler = Sampler(training, groups, requests, slots, remarks, options.seed)
-    if options.trunk == "minilm":
-        network = StateNetwork(384, options.layers or 3)
-        load_upper_layers(network, MODELS / MINILM_WEIGHTS.sha256)
-        rates = {"layers": 1e-4, "heads": 3e-4}
-    else:
-        network = StateNetwork(256, options.layers or 2, heads=8)
-        rates = {"layers": 4e-4, "heads": 6e-4}
-    layers = list(network.layers.parameters())
-    known = {id(layer) for layer in layers}
-    heads = [parameter for parameter in network.parameters() if id(parameter) not in known]
-    optimiser = torch.optim.AdamW(
-        [{"params": layers, "lr": rates["layers"]}, {"params": heads, "lr": rates["heads"]}], weight_decay=0.01
-    )
+    sampler = _make_sampler(options.everything, options.seed)
+    network, optimiser = _make_network(options.trunk, options.layers)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimiser,
         lambda step: min(1.0, (step + 1) / 30) * max(0.03, 0.5 * (1 + math.cos(math.pi * step / options.steps))),
@@ -195,21 +165,69 @@ def main() -> None:
         for name, value in parts.items():
             totals[name] += float(value.detach()) / 25
         if step % 25 == 0:
-            shown = {name: round(value, 3) for name, value in totals.items()}
-            print(f"step {step} of {options.steps}, {time.monotonic() - began:.0f} s", shown, flush=True)
+            rounded = {name: round(value, 3) for name, value in totals.items()}
+            print(f"step {step} of {options.steps}, {time.monotonic() - began:.0f} s", rounded, flush=True)
             totals.clear()
         if step % 250 == 0 or step == options.steps:
             print(json.dumps(evaluate(network, cache)), flush=True)
-            torch.save(
-                {
-                    "trunk": options.trunk,
-                    "width": network.width,
-                    "layers": len(network.layers),
-                    "heads": network.layers[0].heads,
-                    "weights": network.state_dict(),
-                },
-                options.out,
-            )
+            _save_network(network, options.trunk, options.out)
+
+
+def _parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("trunk", choices=["minilm", "light"])
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--steps", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--layers", type=int)
+    parser.add_argument("--everything", action="store_true", help="train on the ranker's chats too")
+    return parser.parse_args()
+
+
+def _make_sampler(everything: bool, seed: int) -> Sampler:
+    """Return a sampler of all training data; the ranker's chats are included only if `everything` is set."""
+    chats = [chat_texts(chat) for chat in load_chats()]
+    training = [item for item in chats if everything or not is_ranker_chat(item.chat)]
+    slots = [sentence for sentence in slot_sentences() if sentence.split == "train"]
+    remarks = [
+        row["text"]
+        for name in ("distractors", "talk", "social")
+        for row in read_jsonl(f"{name}.jsonl")
+        if row.get("split", "train") == "train" and not row.get("lasting")
+    ]
+    groups = [group_texts(group) for group in load_groups()]
+    requests = [text for snippet in load_snippets() for text in snippet_texts(snippet)]
+    events = [text for texts in event_sentences("train").values() for text in texts]
+    return Sampler(training, groups, requests, slots, remarks, events, seed)
+
+
+def _make_network(trunk: str, layer_count: int | None) -> tuple[StateNetwork, torch.optim.Optimizer]:
+    """Return the network on a trunk and its optimiser, with a lower learning rate for its pretrained layers."""
+    if trunk == "minilm":
+        network = StateNetwork(384, layer_count or 3)
+        load_upper_layers(network, MODELS / MINILM_WEIGHTS.sha256)
+        layer_rate, head_rate = 1e-4, 3e-4
+    else:
+        network = StateNetwork(256, layer_count or 2, heads=8)
+        layer_rate, head_rate = 4e-4, 6e-4
+    layers = list(network.layers.parameters())
+    layer_ids = {id(parameter) for parameter in layers}
+    heads = [parameter for parameter in network.parameters() if id(parameter) not in layer_ids]
+    groups = [{"params": layers, "lr": layer_rate}, {"params": heads, "lr": head_rate}]
+    return network, torch.optim.AdamW(groups, weight_decay=0.01)
+
+
+def _save_network(network: StateNetwork, trunk: str, path: Path) -> None:
+    torch.save(
+        {
+            "trunk": trunk,
+            "width": network.width,
+            "layers": len(network.layers),
+            "heads": network.layers[0].heads,
+            "weights": network.state_dict(),
+        },
+        path,
+    )
 
 
 if __name__ == "__main__":

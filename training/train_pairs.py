@@ -35,6 +35,7 @@ MIX = {
     "chat statements": 14,
     "chat questions": 16,
     "slots": 14,
+    "events": 4,
     "projects": 6,
     "snippets": 10,
     "strangers": 4,
@@ -66,8 +67,8 @@ def collate(pairs: Sequence[TextPair], cache: PairCache) -> tuple[Tensor, Tensor
     for pair in pairs:
         first, second = cache.ids(pair.first), cache.ids(pair.second)
         in_first, in_second = set(first), set(second)
-        kinds = [int(each >= FIRST_WORD and each in in_second) for each in first]
-        kinds += [2 + int(each >= FIRST_WORD and each in in_first) for each in second]
+        kinds = [int(piece >= FIRST_WORD and piece in in_second) for piece in first]
+        kinds += [2 + int(piece >= FIRST_WORD and piece in in_first) for piece in second]
         rows.append((np.concatenate((cache.states(pair.first), cache.states(pair.second))), kinds))
     length = max(len(kinds) for _, kinds in rows)
     states = np.zeros((len(rows), length, rows[0][0].shape[1]), np.float32)
@@ -155,10 +156,10 @@ def main() -> None:
     cache = PairCache()
     saved = torch.load(options.start, map_location="cpu")
     network = PairNetwork(saved["width"], saved["layers"], saved["heads"])
-    own = {name: each for name, each in saved["weights"].items() if name.startswith("layers.")}
-    network.layers.load_state_dict({name.removeprefix("layers."): each for name, each in own.items()})
+    own = {name: weight for name, weight in saved["weights"].items() if name.startswith("layers.")}
+    network.layers.load_state_dict({name.removeprefix("layers."): weight for name, weight in own.items()})
     upper = list(network.layers.parameters())
-    known = {id(each) for each in upper}
+    known = {id(parameter) for parameter in upper}
     heads = [parameter for parameter in network.parameters() if id(parameter) not in known]
     optimiser = torch.optim.AdamW([{"params": upper, "lr": 2.2e-4}, {"params": heads, "lr": 5e-4}], weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LambdaLR(

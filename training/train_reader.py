@@ -6,14 +6,12 @@ Usage: python -m training.train_reader minilm|light OUT.pt [--start READER.pt] [
 from __future__ import annotations
 
 import argparse
-import itertools
 import math
 import os
 import random
 import time
-from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,24 +20,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from lamina.models.list_reader import (
-    ANSWER_CLASSES,
-    FORGET_CLASSES,
-    MATCH_COUNT,
-    MAX_PIECES,
-    RELATION_CLASSES,
-    TASKS,
-    EncodedPieces,
-    build_inputs,
-    encode_pieces,
-)
+from lamina.models.list_reader import ANSWER_CLASSES, FORGET_CLASSES, MATCH_COUNT, RELATION_CLASSES, TASKS, build_inputs
 from lamina.models.model_files import MINILM_WEIGHTS
-from training.examples import is_ranker_chat, load_chats
+from training.examples import load_chats
 from training.export import load_reader
 from training.groups import load_groups, load_snippets
-from training.name_swaps import NameSwaps
+from training.list_sampler import ListCache, ListSampler, PieceVectors, prepare_batches
 from training.network import load_upper_layers
-from training.pair_examples import chat_statement_pairs, group_pairs, project_pairs, slot_pairs, stranger_pairs
+from training.pair_examples import chat_statement_pairs, group_pairs
 from training.reader_network import ReaderNetwork
 from training.reading_lists import (
     ANSWERING,
@@ -48,72 +36,17 @@ from training.reading_lists import (
     ChatLists,
     ReadingList,
     SlotLists,
-    chat_request_lists,
     group_question_lists,
     request_lists,
     statement_lists,
 )
 from training.train import MODELS
-from training.trunk import open_trunk
 
-MIX = {
-    "people": 8,
-    "chats": 4,
-    "group questions": 4,
-    "slot questions": 8,
-    "group statements": 5,
-    "chat statements": 3,
-    "slot statements": 2,
-    "project statements": 1,
-    "requests": 1,
-}
-"""How many lists of each source are in a batch."""
-COPIES = 1
-"""Copies of each chat with other names and numbers; a question is drawn from the chat itself as often as from these."""
 VALUE_WEIGHT = 4.0
 """Weight of a word piece of a value relative to other word pieces."""
-LONG_CHAT = 60
-"""Number of turns from which on a chat counts as a person's year."""
 JUDGED, MOST_JUDGED = 14, 1000
 """Candidates of a list by which the reader is judged, and lists of one source."""
 CLASS_WEIGHTS = {"question": (0.5, 1.0, 1.0), "statement": (1.0, 1.0, 0.8, 0.8), "request": (1.0, 1.0)}
-
-
-class ListCache:
-    """Word pieces and trunk states of texts, each computed once."""
-
-    def __init__(self, trunk: str) -> None:
-        self.trunk = open_trunk(trunk, MODELS)
-        self._pieces: dict[str, EncodedPieces] = {}
-        self._places: dict[tuple[str, str], list[int]] = {}
-
-    def places(self, text: str, value: str) -> list[int]:
-        """Return the positions of a value's word pieces in its text, [] if it is not there."""
-        if (text, value) not in self._places:
-            start = text.lower().find(value.lower()) if value else -1
-            spans = self.trunk.tokens(text).first(MAX_PIECES).spans if start >= 0 else ()
-            inside = [n for n, (a, b) in enumerate(spans, 1) if a < start + len(value) and b > start]
-            self._places[text, value] = inside
-        return self._places[text, value]
-
-    def __getitem__(self, text: str) -> EncodedPieces:
-        if text not in self._pieces:
-            self._pieces[text] = encode_pieces(text, self.trunk)
-        return self._pieces[text]
-
-
-class PieceVectors:
-    """Return one vector per text, the mean over its word pieces."""
-
-    def __init__(self, cache: ListCache) -> None:
-        self._cache = cache
-        self._vectors: dict[str, np.ndarray] = {}
-
-    def __getitem__(self, text: str) -> np.ndarray:
-        if text not in self._vectors:
-            mean = self._cache[text].meanings.astype(np.float32).mean(0)
-            self._vectors[text] = mean / max(1e-9, float(np.linalg.norm(mean)))
-        return self._vectors[text]
 
 
 def collate(lists: Sequence[ReadingList], cache: ListCache) -> tuple[Tensor, ...]:
@@ -135,7 +68,7 @@ def collate(lists: Sequence[ReadingList], cache: ListCache) -> tuple[Tensor, ...
 
 
 class Reading(NamedTuple):
-    """What the network says of one list: the classes of its candidates, whether each alone states what is asked for,
+    """The network's reading of one list: the classes of its candidates, whether each alone states what is asked for,
     and whether each piece belongs to the value."""
 
     classes: Tensor
@@ -151,7 +84,7 @@ def run(network: ReaderNetwork, lists: Sequence[ReadingList], cache: ListCache, 
     outputs: dict[int, Reading] = {}
     with torch.autocast("cpu", dtype=torch.bfloat16):
         for chunk in np.array_split(np.argsort(sizes), min(parts, len(lists))):
-            rows, alone, spot = (each.float() for each in network(*collate([lists[n] for n in chunk], cache)))
+            rows, alone, spot = (output.float() for output in network(*collate([lists[n] for n in chunk], cache)))
             for place, n in enumerate(chunk):
                 count = len(lists[n].candidates)
                 outputs[int(n)] = Reading(rows[place, :count], alone[place, :count], spot[place])
@@ -168,36 +101,36 @@ def classes_of(task: str, rows: Tensor) -> Tensor:
 
 
 def loss(outputs: Sequence[Reading], lists: Sequence[ReadingList], cache: ListCache) -> dict[str, Tensor]:
-    found: dict[str, Tensor] = {}
+    losses: dict[str, Tensor] = {}
     for task in TASKS:
-        chosen = [n for n, each in enumerate(lists) if each.task == task]
+        chosen = [n for n, item in enumerate(lists) if item.task == task]
         rows = torch.cat([classes_of(task, outputs[n].classes) for n in chosen])
         labels = torch.tensor([-100 if label is None else label for n in chosen for label in lists[n].labels])
         weights = torch.tensor(CLASS_WEIGHTS[task])
-        found[task] = F.cross_entropy(rows, labels, weight=weights, ignore_index=-100, label_smoothing=0.02)
+        losses[task] = F.cross_entropy(rows, labels, weight=weights, ignore_index=-100, label_smoothing=0.02)
     stated = [
         (outputs[n].alone[place], float(label != NONE))
-        for n, each in enumerate(lists)
-        if each.task == "question"
-        for place, label in enumerate(each.labels)
+        for n, item in enumerate(lists)
+        if item.task == "question"
+        for place, label in enumerate(item.labels)
         if label is not None
     ]
     alone = torch.stack([row for row, _ in stated])
-    found["alone"] = 0.5 * F.binary_cross_entropy_with_logits(alone, torch.tensor([label for _, label in stated]))
-    questions = [(outputs[n], each) for n, each in enumerate(lists) if each.task == "question"]
-    found["first"] = _first_loss([(reading.classes, each) for reading, each in questions])
-    found["value"] = 0.5 * _value_loss([(reading.spot, each) for reading, each in questions], cache)
-    return found
+    losses["alone"] = 0.5 * F.binary_cross_entropy_with_logits(alone, torch.tensor([label for _, label in stated]))
+    questions = [(outputs[n], item) for n, item in enumerate(lists) if item.task == "question"]
+    losses["first"] = _first_loss([(reading.classes, item) for reading, item in questions])
+    losses["value"] = 0.5 * _value_loss([(reading.spot, item) for reading, item in questions], cache)
+    return losses
 
 
 def _value_loss(questions: Sequence[tuple[Tensor, ReadingList]], cache: ListCache) -> Tensor:
     """The pieces that state the value asked for stand out from all others; candidates whose value is not known are left
     out."""
     logits, targets = [], []
-    for spot, each in questions:
-        start = len(cache[each.first].ids)
+    for spot, item in questions:
+        start = len(cache[item.first].ids)
         for text, label, value in zip(
-            each.candidates, each.labels, each.values or ("",) * len(each.labels), strict=True
+            item.candidates, item.labels, item.values or ("",) * len(item.labels), strict=True
         ):
             count = len(cache[text].ids)
             places = cache.places(text, value) if label not in (None, NONE) else []
@@ -214,81 +147,15 @@ def _value_loss(questions: Sequence[tuple[Tensor, ReadingList]], cache: ListCach
 def _first_loss(questions: Sequence[tuple[Tensor, ReadingList]]) -> Tensor:
     """Return the loss of ranking an answering candidate first, or "nothing known" if none answers."""
     losses = []
-    for rows, each in questions:
+    for rows, item in questions:
         logits = rows[:, : len(ANSWER_CLASSES)]
         scores = logits[:, ANSWERING] - torch.logsumexp(logits[:, [NONE, OUTDATED]], 1)
         scores = torch.cat([scores, torch.zeros(1)])
-        gold = torch.tensor([label == ANSWERING for label in each.labels] + [ANSWERING not in each.labels])
-        known = torch.tensor([label is not None for label in each.labels] + [True])
+        gold = torch.tensor([label == ANSWERING for label in item.labels] + [ANSWERING not in item.labels])
+        known = torch.tensor([label is not None for label in item.labels] + [True])
         scores = scores.masked_fill(~known, -1e4)
         losses.append(torch.logsumexp(scores, 0) - torch.logsumexp(scores[gold], 0))
     return torch.stack(losses).mean()
-
-
-class ListSampler:
-    """Draws training lists of every source."""
-
-    def __init__(self, vectors: PieceVectors, seed: int) -> None:
-        self._draw = random.Random(seed)
-        chats = [chat for chat in load_chats() if not is_ranker_chat(chat)]
-        filler = [turn.text for chat in chats for turn in chat.turns if not turn.facts and not turn.requests]
-        swaps = NameSwaps(chats)
-        copied = [[swaps.copy(chat, self._draw) for _ in range(COPIES)] for chat in chats]
-        self._questions: dict[str, list[tuple[list[ChatLists], int]]] = {"people": [], "chats": []}
-        for chat, copies in zip(chats, copied, strict=True):
-            lists = [ChatLists(each, vectors, filler) for each in [chat] * COPIES + copies]
-            source = "people" if len(chat.turns) >= LONG_CHAT else "chats"
-            self._questions[source] += [(lists, number) for number in range(len(chat.questions))]
-        groups = load_groups()
-        slots = list(slot_pairs("train", 20000, 3))
-        self._groups, self._slot_lists = groups, SlotLists("train")
-        self._fixed = {
-            "group statements": statement_lists([p for g in groups for p in group_pairs(g)], seed),
-            "chat statements": statement_lists(chat_statement_pairs([*chats, *itertools.chain(*copied)]), seed),
-            "slot statements": statement_lists([*slots, *stranger_pairs(groups)], seed),
-            "project statements": statement_lists(project_pairs(False), seed),
-            "requests": [
-                *request_lists(load_snippets()),
-                *(reading_list for chat in chats for reading_list in chat_request_lists(chat, self._draw)),
-            ],
-        }
-        self._changing = {
-            name: [each for each in some if set(each.labels) != {RELATION_CLASSES.index("keeps")}]
-            for name, some in self._fixed.items()
-            if name.endswith("statements")
-        }
-        print({name: len(each) for name, each in (self._questions | self._fixed).items()}, flush=True)
-
-    def batch(self) -> list[ReadingList]:
-        draw, found = self._draw, []
-        for name in ("people", "chats"):
-            for copies, number in draw.choices(self._questions[name], k=MIX[name]):
-                found.append(draw.choice(copies).draw(number, draw))
-        for group in draw.choices(self._groups, k=MIX["group questions"]):
-            found += draw.sample(some := list(group_question_lists(group.lines, draw)), min(1, len(some)))
-        found += [self._slot_lists.draw(draw) for _ in range(MIX["slot questions"])]
-        for name, some in self._fixed.items():
-            for _ in range(MIX[name]):
-                changing = self._changing.get(name)
-                found.append(draw.choice(changing if changing and draw.random() < 0.6 else some))
-        return [each for each in found if each.candidates]
-
-
-def prepare_batches(sampler: ListSampler, cache: ListCache, count: int) -> Iterator[list[ReadingList]]:
-    """Yield batches whose texts are encoded, prepared in a separate thread a few ahead of the training step."""
-
-    def prepare() -> list[ReadingList]:
-        lists = sampler.batch()
-        for each in lists:
-            for text in (each.first, *each.candidates):
-                cache[text]
-        return lists
-
-    with ThreadPoolExecutor(max_workers=1) as thread:
-        ahead = deque(thread.submit(prepare) for _ in range(4))
-        for _ in range(count):
-            yield ahead.popleft().result()
-            ahead.append(thread.submit(prepare))
 
 
 def judged_lists(vectors: PieceVectors) -> dict[str, list[ReadingList]]:
@@ -298,9 +165,9 @@ def judged_lists(vectors: PieceVectors) -> dict[str, list[ReadingList]]:
     slots = SlotLists("tune")
     lists = {
         "questions": [
-            made.whole(n, JUDGED)
+            chat_lists.whole(n, JUDGED)
             for chat in chats
-            for made in [ChatLists(chat, vectors)]
+            for chat_lists in [ChatLists(chat, vectors)]
             for n in range(len(chat.questions))
         ],
         "group questions": [
@@ -324,7 +191,7 @@ def report(network: ReaderNetwork, judged: dict[str, list[ReadingList]], cache: 
         if task == "question":
             print(f"  {name}: {_question_report(lists, chances)}", flush=True)
         else:
-            flat, labels = np.concatenate(chances), np.array([label for each in lists for label in each.labels])
+            flat, labels = np.concatenate(chances), np.array([label for item in lists for label in item.labels])
             given = flat[:, 0] + flat[:, 1] if task == "statement" else flat[:, 1]
             wanted = labels < 2 if task == "statement" else labels == 1
             print(f"  {name}: {_bounds(given, wanted)}", flush=True)
@@ -334,17 +201,17 @@ def report(network: ReaderNetwork, judged: dict[str, list[ReadingList]], cache: 
 def _question_report(lists: Sequence[ReadingList], chances: Sequence[np.ndarray]) -> str:
     right, count, silent = defaultdict(int), defaultdict(int), defaultdict(int)
     outdated, is_outdated = [], []
-    for each, rows in zip(lists, chances, strict=True):
-        answered = ANSWERING in each.labels
-        if each.kind == "unknown" or answered:
-            count[each.kind] += 1
-            right[each.kind] += each.kind != "unknown" and each.labels[int(rows[:, ANSWERING].argmax())] == ANSWERING
-            silent[each.kind] += rows[:, ANSWERING].max() < 0.5
-        if each.kind in {"current", "yesno"}:
+    for item, rows in zip(lists, chances, strict=True):
+        answered = ANSWERING in item.labels
+        if item.kind == "unknown" or answered:
+            count[item.kind] += 1
+            right[item.kind] += item.kind != "unknown" and item.labels[int(rows[:, ANSWERING].argmax())] == ANSWERING
+            silent[item.kind] += rows[:, ANSWERING].max() < 0.5
+        if item.kind in {"current", "yesno"}:
             outdated += rows[:, OUTDATED].tolist()
-            is_outdated += [label == OUTDATED for label in each.labels]
-    shown = {kind: f"{right[kind]}/{count[kind]} silent {silent[kind]}" for kind in sorted(count)}
-    return f"{shown}; outdated {_bounds(np.array(outdated), np.array(is_outdated))}"
+            is_outdated += [label == OUTDATED for label in item.labels]
+    shares = {kind: f"{right[kind]}/{count[kind]} silent {silent[kind]}" for kind in sorted(count)}
+    return f"{shares}; outdated {_bounds(np.array(outdated), np.array(is_outdated))}"
 
 
 def _bounds(chances: np.ndarray, wanted: np.ndarray) -> str:
@@ -407,8 +274,8 @@ def main() -> None:
         for name, value in parts.items():
             totals[name] += float(value.detach()) / 25
         if step % 25 == 0:
-            shown = {name: round(value, 3) for name, value in totals.items()}
-            print(f"step {step} of {options.steps}, {time.monotonic() - began:.0f} s", shown, flush=True)
+            rounded = {name: round(value, 3) for name, value in totals.items()}
+            print(f"step {step} of {options.steps}, {time.monotonic() - began:.0f} s", rounded, flush=True)
             totals.clear()
         if step % 500 == 0 or step == options.steps:
             torch.save(

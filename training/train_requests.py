@@ -75,8 +75,8 @@ def main() -> None:
     turns = [text for chat in chats for text in chat.turns.values()]
     plain = [text for text in turns if not text.requests]
     texts = [text for snippet in load_snippets() for text in snippet_texts(snippet)]
-    said = [text for group in load_groups() for text in group_texts(group).turns.values()]
-    texts += [text for text in turns if text.requests] + plain + draw.sample(said, 4000)
+    group_turns = [text for group in load_groups() for text in group_texts(group).turns.values()]
+    texts += [text for text in turns if text.requests] + plain + draw.sample(group_turns, 4000)
     parts = [network.request_pool, network.request_hidden, network.request_out]
     parameters = [parameter for part in parts for parameter in part.parameters()]
     steps = options.rounds * (len(texts) // BATCH)
