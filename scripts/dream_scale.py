@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "dream"))
 
-from planted import pair_recall, planted
+from planted_vectors import pair_recall, plant_clusters
 
 from lamina.dream.clusters import MIN_MEAN_COSINE, find_clusters
 
@@ -29,7 +29,7 @@ def main() -> int:
     arguments.add_argument("--spread", type=float, default=0.13, help="how loose planted clusters are")
     arguments.add_argument("--pairs", action="store_true", help="count all near pairs, too; slow for many vectors")
     options = arguments.parse_args()
-    data = planted(options.atoms, options.seed, options.spread)
+    data = plant_clusters(options.atoms, options.seed, options.spread)
     started, worked = time.monotonic(), time.process_time()
     found_clusters = {frozenset(cluster) for cluster in find_clusters(data.vectors)}
     seconds, worked = time.monotonic() - started, time.process_time() - worked

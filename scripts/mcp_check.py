@@ -240,13 +240,15 @@ def served(vault: Path) -> Iterator[str]:
     """Serve the whole app; every request gets a user's token."""
     import uvicorn
 
+    import lamina
     from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
     from lamina.atom.trust import Origin
-    from lamina.memory import Memory
     from lamina.server import make_app
 
-    with Memory(vault, watch=False) as memory:
-        house = ServedMemory(memory, AccessTokenStore(memory.state, memory.now), RateLimiter(1_000_000, 1_000_000))
+    with lamina.open(vault, watch=False) as memory:
+        house = ServedMemory(
+            memory, AccessTokenStore(memory.engine.state, memory.now), RateLimiter(1_000_000, 1_000_000)
+        )
         _, secret = house.tokens.create("judge", memory.scope, Right.WRITE, Origin.HUMAN)
         app, authorization = make_app(house), f"Bearer {secret}".encode()
 

@@ -30,7 +30,7 @@ Items = Sequence[tuple[str, str]]
 
 
 class Peer(Protocol):
-    """What every system must do."""
+    """The interface of every system."""
 
     def add(self, items: Items) -> None:
         """Store these texts."""
@@ -75,7 +75,7 @@ class LangGraph:
             self._store.put(("items",), id, {"text": text})
 
     def search(self, question: str, k: int) -> list[str]:
-        return [each.key for each in self._store.search(("items",), query=question, limit=k)]
+        return [item.key for item in self._store.search(("items",), query=question, limit=k)]
 
 
 class Mem0:
@@ -97,8 +97,8 @@ class Mem0:
             self._memory.add(text, user_id="everybody", metadata={"item": id}, infer=False)
 
     def search(self, question: str, k: int) -> list[str]:
-        found = self._memory.search(question, top_k=k, filters={"user_id": "everybody"})
-        return [str(each["metadata"]["item"]) for each in found["results"]]
+        response = self._memory.search(question, top_k=k, filters={"user_id": "everybody"})
+        return [str(result["metadata"]["item"]) for result in response["results"]]
 
 
 class _Table:
@@ -129,7 +129,7 @@ class Txtai:
         self._embeddings.index([(id, text, None) for id, text in items])
 
     def search(self, question: str, k: int) -> list[str]:
-        return [str(each["id"]) for each in self._embeddings.search(question, k)]
+        return [str(row["id"]) for row in self._embeddings.search(question, k)]
 
 
 PEERS: dict[str, tuple[str, Callable[[Path, Callable[[str], Vector]], Peer]]] = {

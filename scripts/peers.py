@@ -24,16 +24,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
 from peer import NOT_INSTALLED, PEERS
 
-from lamina import Memory, Settings
-from lamina.bench.bench_result import current_commit
-from lamina.bench.bench_vaults import BenchVaults
-from lamina.bench.data_set import BenchCollection, BenchQuestion, BenchSession, BenchTurn
-from lamina.bench.locomo import SEPARATE_CATEGORIES, generate_sessions, load
-from lamina.bench.ranking_metrics import average_grades, grade_ranking, quantile, unique_in_order
-from lamina.bench.retrieval_benchmark import run
-from lamina.bench.turn_lookup import capture_session
+import lamina
+from benchmarks.bench_result import current_commit
+from benchmarks.bench_vaults import BenchVaults
+from benchmarks.data_set import BenchCollection, BenchQuestion, BenchSession, BenchTurn
+from benchmarks.locomo import SEPARATE_CATEGORIES, generate_sessions, load
+from benchmarks.ranking_metrics import average_grades, grade_ranking, quantile, unique_in_order
+from benchmarks.retrieval_benchmark import run
+from benchmarks.turn_lookup import capture_session
+from lamina import Settings
 from lamina.models.model_choice import choose_embedders
 from lamina.models.model_files import models_folder
 
@@ -174,7 +178,7 @@ def _ours(
         grades = run(conversations, BenchVaults(light=embedder == "light"), lambda what, done, total: None)
         quality = grades.overall(SEPARATE_CATEGORIES)["turn"]
         chosen_settings = Settings(embedder=embedder, background=False, watch=False)
-        with Memory(folder / f"lamina-{embedder}", watch=False, settings=chosen_settings) as memory:
+        with lamina.open(folder / f"lamina-{embedder}", watch=False, settings=chosen_settings) as memory:
             _say(f"filling lamina, {embedder}")
             for session in sessions:
                 capture_session(memory, session)

@@ -19,9 +19,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "security"))
 
 from attacks import payloads
-from laundering import Laundry, Washed, in_a_store
-from poisoning import through_agents
-from pressure import flooded, forged, grafted, overwritten
+from laundering import LaunderingReport, Laundry, in_a_store
+from poisoning import write_through_agents
+from pressure import flood_with_copies, graft_procedures, try_forging, try_overwriting
 
 Told = tuple[str, int, list[str]]
 """The result as text, how often it was tried, and the failures."""
@@ -33,8 +33,8 @@ WRITES_AT_ONCE = 500
 
 def poison(folder: Path, count: int, seed: int) -> Told:
     """Try `count` payloads of each family in three wordings, each through every entry point of an agent."""
-    report = through_agents(folder / "v", payloads(count, seed), seed, everyway=True)
-    return report.told(), report.written + report.recalls, report.shown
+    report = write_through_agents(folder / "v", payloads(count, seed), seed, everyway=True)
+    return report.summary(), report.written + report.recalls, report.shown
 
 
 def laundering(folder: Path, count: int, seed: int) -> Told:
@@ -42,10 +42,10 @@ def laundering(folder: Path, count: int, seed: int) -> Told:
     report = in_a_store(folder / "store", count, seed)
     for start in range(0, count // 10, VERBS_AT_ONCE):
         _add(report, _washed(folder / f"verbs-{start}", min(VERBS_AT_ONCE, count // 10 - start), seed + start))
-    return report.told(), report.chains, report.failures
+    return report.summary(), report.chains, report.failures
 
 
-def _washed(folder: Path, count: int, seed: int) -> Washed:
+def _washed(folder: Path, count: int, seed: int) -> LaunderingReport:
     folder.mkdir()
     laundry = Laundry(folder, seed)
     try:
@@ -56,7 +56,7 @@ def _washed(folder: Path, count: int, seed: int) -> Washed:
         laundry.close()
 
 
-def _add(done: Washed, more: Washed) -> None:
+def _add(done: LaunderingReport, more: LaunderingReport) -> None:
     done.chains += more.chains
     done.links += more.links
     done.refused += more.refused
@@ -65,7 +65,7 @@ def _add(done: Washed, more: Washed) -> None:
 
 def sources(folder: Path, count: int, seed: int) -> Told:
     """Try one statement from 2 up to `count` forged sources."""
-    failures = [failure for n in range(2, count + 1) for failure in forged(folder / str(n), n, seed + n).failures]
+    failures = [failure for n in range(2, count + 1) for failure in try_forging(folder / str(n), n, seed + n).failures]
     return f"2 to {count} forged sources, {len(failures)} came to count", count - 1, failures
 
 
@@ -73,7 +73,7 @@ def overwrite(folder: Path, count: int, seed: int) -> Told:
     """Try `count` untrusted writes on the claims of trusted facts."""
     tries, refused, failures = 0, 0, list[str]()
     for n in range(0, count, WRITES_AT_ONCE):
-        report = overwritten(folder / str(n), min(WRITES_AT_ONCE, count - n), seed + n)
+        report = try_overwriting(folder / str(n), min(WRITES_AT_ONCE, count - n), seed + n)
         tries, refused, failures = tries + report.tries, refused + report.refused, failures + report.failures
     return f"{tries} untrusted writes ({refused} refused), {len(failures)} facts gave way", tries, failures
 
@@ -82,7 +82,7 @@ def graft(folder: Path, count: int, seed: int) -> Told:
     """Mix ten poisoned with a hundred honest experiences, `count` times."""
     slots, poisoned = 0, 0
     for n in range(count):
-        report = grafted(folder / str(n), seed + n)
+        report = graft_procedures(folder / str(n), seed + n)
         slots, poisoned = slots + report.slots, poisoned + report.poisoned
     share = poisoned / slots
     return (
@@ -94,7 +94,7 @@ def graft(folder: Path, count: int, seed: int) -> Told:
 
 def flood(folder: Path, count: int, seed: int) -> Told:
     """Write `count` near copies of one poison, and as many that differ by a number."""
-    slots = [flooded(folder / str(kind), count, seed, numbered=kind) for kind in (False, True)]
+    slots = [flood_with_copies(folder / str(kind), count, seed, numbered=kind) for kind in (False, True)]
     return (
         f"{count} near copies took {slots} of ten slots",
         0,

@@ -30,7 +30,7 @@ def main() -> int:
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="lamina-scopes-", ignore_cleanup_errors=True) as folder:
         report = call_by_chance(Path(folder), options.calls, seed)
-    lines = [f"{report.told()} (seed {seed}, {time.monotonic() - began:.0f} s)", *report.failures[:50]]
+    lines = [f"{report.summary()} (seed {seed}, {time.monotonic() - began:.0f} s)", *report.failures[:50]]
     sys.stdout.write("\n  ".join(lines) + "\n")
     return 1 if report.failures else 0
 

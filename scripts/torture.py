@@ -16,25 +16,28 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "torture"))
 
-from harness import Tally, alone, fresh_seed
 from test_disk_full import full
+from test_editor_races import people
+from test_extraction_kills import reading
 from test_faults import faults
 from test_kills import kills
-from test_people_races import people
 from test_power_loss import power
 from test_processes import holders, processes
-from test_reading_killed import reading
+from torture_harness import Tally, fresh_seed, separate_process
 
 Bar = Callable[[int, int, Path], Tally]
 
 BARS: dict[str, tuple[int, list[Bar]]] = {
-    "kills": (20_000, [lambda count, seed, folder: alone(kills, count, seed, folder, lanes=2)]),
-    "faults": (4, [lambda count, seed, folder: alone(faults, count, seed, folder)]),
-    "processes": (1_000, [processes, lambda count, seed, folder: alone(holders, max(1, count // 10), seed, folder)]),
-    "reading": (1_000, [lambda count, seed, folder: alone(reading, count, seed, folder)]),
+    "kills": (20_000, [lambda count, seed, folder: separate_process(kills, count, seed, folder, lanes=2)]),
+    "faults": (4, [lambda count, seed, folder: separate_process(faults, count, seed, folder)]),
+    "processes": (
+        1_000,
+        [processes, lambda count, seed, folder: separate_process(holders, max(1, count // 10), seed, folder)],
+    ),
+    "reading": (1_000, [lambda count, seed, folder: separate_process(reading, count, seed, folder)]),
     "people": (400, [people]),
-    "power": (10_000, [lambda count, seed, folder: alone(power, count, seed, folder, lanes=2)]),
-    "full": (1_000, [lambda count, seed, folder: alone(full, count, seed, folder)]),
+    "power": (10_000, [lambda count, seed, folder: separate_process(power, count, seed, folder, lanes=2)]),
+    "full": (1_000, [lambda count, seed, folder: separate_process(full, count, seed, folder)]),
 }
 """How often each is tried by default; each function says what `count` means."""
 
@@ -58,7 +61,7 @@ def _run(bar: Bar, count: int, seed: int) -> bool:
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="lamina-torture-", ignore_cleanup_errors=True) as folder:
         tally = bar(count, seed, Path(folder))
-    lines = [f"{tally.told()} (seed {seed}, {time.monotonic() - began:.0f} s)", *tally.failures[:50]]
+    lines = [f"{tally.summary()} (seed {seed}, {time.monotonic() - began:.0f} s)", *tally.failures[:50]]
     sys.stdout.write("\n  ".join(lines) + "\n")
     sys.stdout.flush()
     return bool(tally.failures)

@@ -1,0 +1,1 @@
+"""`lamina tour`: a walk through every feature on a temporary vault, with every result checked."""

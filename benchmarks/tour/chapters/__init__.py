@@ -1,0 +1,1 @@
+"""The chapters of the tour, each about one feature of lamina."""
