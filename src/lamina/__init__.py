@@ -115,9 +115,9 @@ _PUBLIC_MODULES = (
 
 def open(path: str | os.PathLike[str], scope: str | None = None, **options: Any) -> Memory:
     """Open the memory in a folder and return it; missing files are created, edits of its files are read immediately."""
-    from lamina.memory import Memory
+    from lamina.memory import open_memory
 
-    return Memory(path, scope, **options)
+    return open_memory(path, scope, **options)
 
 
 if not TYPE_CHECKING:

@@ -99,16 +99,9 @@ class Daemon:
         round_seconds: float = ROUND_SECONDS,
         other_scopes: Callable[[], Sequence[str]] = tuple,
     ) -> None:
-        self._memory, self._handle_event, self._stop_signal, self._round_seconds = (
-            memory,
-            handle_event,
-            stop_signal or StopSignal(),
-            round_seconds,
-        )
-        self._other_scopes = other_scopes
-        self._last_positions = {
-            scoped_memory.scope: _last_position(scoped_memory) for scoped_memory in self._memories()
-        }
+        self._memory, self._handle_event, self._other_scopes = memory, handle_event, other_scopes
+        self._stop_signal, self._round_seconds = stop_signal or StopSignal(), round_seconds
+        self._last_positions = {scoped.scope: _last_position(scoped) for scoped in self._memories()}
         self._dream_batches: set[str] = set()
         self._failures: dict[str, str] = {}
 
@@ -117,7 +110,7 @@ class Daemon:
         self._report(
             DaemonEventType.BEGAN, f"maintaining {self._memory.scope}, a round every {self._round_seconds:g} s"
         )
-        self._report_file_changes(self._memory.opening_report)
+        self._report_file_changes(self._memory.upkeep.opening_report)
         while not self._stop_signal.is_requested():
             self._run_round()
             self._stop_signal.wait(self._round_seconds)
@@ -129,7 +122,7 @@ class Daemon:
 
     def run_once(self) -> bool:
         """Run one round; return whether all of it succeeded."""
-        self._report_file_changes(self._memory.opening_report)
+        self._report_file_changes(self._memory.upkeep.opening_report)
         self._run_round()
         return not self._failures
 
@@ -157,7 +150,7 @@ class Daemon:
 
     def _process_vault(self) -> None:
         for memory in self._memories():
-            memory.tend(self._stop_signal.is_requested)
+            memory.upkeep.tend(self._stop_signal.is_requested)
             self._report_commits(memory)
         self._dream_batches.clear()
 
@@ -169,10 +162,10 @@ class Daemon:
     def _dream_if_due(self) -> None:
         """Dream in every scope when one is due: the vault stores the time of only one last dream."""
         memories = [*self._memories()]
-        if not any(memory.dream_is_due() for memory in memories):
+        if not any(memory.upkeep.dream_is_due() for memory in memories):
             return
         for memory in memories:
-            report = memory.dream(stop=self._stop_signal.is_requested)
+            report = memory.upkeep.dream(stop=self._stop_signal.is_requested)
             self._dream_batches.add(report.batch)
             self._report_dream(report)
 

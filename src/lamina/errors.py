@@ -9,6 +9,7 @@ LaminaError
 │   ├── TransitionRefused   the status table does not allow the change of status
 │   ├── ClaimTaken          another active value has the claim at that time
 │   ├── StaleRevision       another writer changed the atom first
+│   ├── StalePosition       another commit was appended first
 │   └── UndoRefused         later commits changed what the commit had set
 ├── ModelError          a model is missing, damaged or unreachable (lamina.models.errors)
 └── StoreError          the disk or the database failed
@@ -80,6 +81,14 @@ class StaleRevision(Refused):
         super().__init__(
             f"{atom_id} is at revision {actual}, the change was made on {expected}; read it again and retry"
         )
+
+
+class StalePosition(Refused):
+    """Raised if another commit was appended since the position that a commit was planned at."""
+
+    def __init__(self, expected: int, actual: int) -> None:
+        self.expected, self.actual = expected, actual
+        super().__init__(f"the journal is at position {actual}, the commit was planned at {expected}; read it again")
 
 
 class UndoRefused(Refused):

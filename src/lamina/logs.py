@@ -10,60 +10,21 @@ from __future__ import annotations
 import json
 import logging
 import os
-import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import PurePath
 from types import TracebackType
 from typing import TextIO
 
 ROOT_LOGGER = "lamina"
-REQUEST_LOGGER = "lamina.requests"
-"""The name of the logger of all of lamina, and of the logger of answered requests."""
 
-_EXTRA_FIELDS = "lamina_facts"
 _MAX_ERRORS = 4
-_request_id: ContextVar[str] = ContextVar("lamina_request", default="")
 
 
 def summarise_error(error: BaseException) -> str:
     """Return an error without its message: its class, where it was raised, and the errors that caused it."""
     errors = [error, *_iterate_causes(error)][:_MAX_ERRORS]
     return ", from ".join(_name_error(item) for item in errors)
-
-
-@contextmanager
-def request_context(id: str | None = None) -> Iterator[str]:
-    """Add the id of one request to every line that is logged meanwhile, also by threads that copy the context."""
-    request_id = id or secrets.token_hex(8)
-    token = _request_id.set(request_id)
-    try:
-        yield request_id
-    finally:
-        _request_id.reset(token)
-
-
-def log_request(method: str, route: str, status: int, milliseconds: float, principal: str | None = None) -> None:
-    """Log one answered request; `route` is the template that it matched, never the requested path."""
-    logging.getLogger(REQUEST_LOGGER).info(
-        "%s %s %d %.1f ms %s",
-        method,
-        route,
-        status,
-        milliseconds,
-        principal or "-",
-        extra={
-            _EXTRA_FIELDS: {
-                "method": method,
-                "route": route,
-                "status": status,
-                "ms": round(milliseconds, 1),
-                "principal": principal,
-            }
-        },
-    )
 
 
 def start_logging(stream: TextIO, *, as_json: bool = False, level: int = logging.INFO) -> logging.Handler:
@@ -86,7 +47,7 @@ def stop_logging(handler: logging.Handler) -> None:
 
 
 class JsonLogFormatter(logging.Formatter):
-    """Formats a record as one JSON document per line: time, level, logger, message, and any request and error."""
+    """Formats a record as one JSON document per line: time, level, logger, message, and any error."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
@@ -95,13 +56,10 @@ class JsonLogFormatter(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        if _request_id.get():
-            line["request"] = _request_id.get()
         error = record.exc_info[1] if record.exc_info else None
         if error is not None:
             line["error"] = summarise_error(error)
-        fields = getattr(record, _EXTRA_FIELDS, None)
-        return json.dumps(line | fields if isinstance(fields, dict) else line, ensure_ascii=False)
+        return json.dumps(line, ensure_ascii=False)
 
 
 class PlainLogFormatter(logging.Formatter):
@@ -109,8 +67,8 @@ class PlainLogFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         error = record.exc_info[1] if record.exc_info else None
-        parts = [_format_record_time(record), record.levelname.lower(), _request_id.get(), record.getMessage()]
-        line = " ".join(part for part in parts if part) + (f" ({summarise_error(error)})" if error is not None else "")
+        parts = [_format_record_time(record), record.levelname.lower(), record.getMessage()]
+        line = " ".join(parts) + (f" ({summarise_error(error)})" if error is not None else "")
         return "".join(char if char.isprintable() else repr(char)[1:-1] for char in line)
 
 

@@ -8,18 +8,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import SecretStr
 
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
 from lamina.capture.change.dependants import DependencyRule, make_dependency_rule
-from lamina.capture.change.nomination import Nominator
+from lamina.capture.change.nominated_changes import Nominator
 from lamina.capture.extraction import DisabledExtractor, ExplicitRequestExtractor, Extractor
-from lamina.capture.extraction_queue import StatementReader
 from lamina.capture.llm.change_nominator import ChatNominator
 from lamina.capture.llm.extractor import LlmExtractor
 from lamina.capture.state_extractor import StateExtractor
+from lamina.capture.statement_extractor import StatementExtractor
 from lamina.capture.urgency_patterns import compile_patterns
 from lamina.clock import Clock
 from lamina.dream.call_budget import BudgetedChat
@@ -42,19 +43,22 @@ from lamina.settings import Settings
 from lamina.states.replacement_verdict import ReplacementCertainty, judge_replacements
 from lamina.states.state_reader import StateReader
 from lamina.store.base import Store
-from lamina.store.usage import Usage
+from lamina.store.chat_usage import Usage
 from lamina.text.normal_form import normal_form
 
 
 class ModelRegistry:
     """Loads each model at its first use."""
 
+    default_state_reader: ClassVar[StateReader | None] = None
+    """What reads states where the settings choose no embedding model; a program may set its own."""
+
     def __init__(self, settings: Settings, usage: Usage, clock: Clock) -> None:
         self._settings, self._usage, self._clock = settings, usage, clock
         self._choice: ModelChoice | None = None
 
     @property
-    def models(self) -> ModelChoice:
+    def choice(self) -> ModelChoice:
         """The embedding models that recall uses; a transformer downloaded meanwhile is used immediately."""
         if self._choice is None or (self._choice.missing_hint and not self._choice.primary):
             settings = self._settings
@@ -75,7 +79,7 @@ class ModelRegistry:
     def embedders(self) -> list[Embedder]:
         """Return the models whose vectors are stored, the light one first; a missing model is left out."""
         return [
-            each for each in (self.models.light, self.models.primary, self.models.state_encoder) if each is not None
+            model for model in (self.choice.light, self.choice.primary, self.choice.state_encoder) if model is not None
         ]
 
     @cached_property
@@ -86,7 +90,7 @@ class ModelRegistry:
     @property
     def multi_valued_attributes(self) -> frozenset[str]:
         """The attributes that the settings allow several values for, beyond the built-in ones."""
-        return frozenset(form for each in self._settings.multi_valued if (form := normal_form(each)))
+        return frozenset(form for attribute in self._settings.multi_valued if (form := normal_form(attribute)))
 
     @cached_property
     def dependency_rules(self) -> tuple[DependencyRule, ...]:
@@ -97,10 +101,10 @@ class ModelRegistry:
         )
 
     @cached_property
-    def reader(self) -> StatementReader:
-        """The reader that extracts statements from captured words."""
+    def statement_extractor(self) -> StatementExtractor:
+        """The extraction of statements from captured text."""
         patterns = compile_patterns(self._settings.signals)
-        return StatementReader(
+        return StatementExtractor(
             self._make_extractor(),
             patterns,
             self._light_embedder,
@@ -114,7 +118,10 @@ class ModelRegistry:
         """The reader of sentence states; None if no state model can be loaded or extraction is switched off."""
         if self._settings.extractor == "none":
             return None
-        return load_state_reader(self._settings, self._models_folder())
+        settings = self._settings
+        if settings.embedder == "none":
+            return self.default_state_reader if settings.state_model != "off" else None
+        return load_state_reader(settings, self._models_folder())
 
     def make_dream_context(
         self, store: Store, scope: Scope, ids: Iterator[AtomId], stop: Callable[[], bool]
@@ -124,7 +131,7 @@ class ModelRegistry:
         return StepContext(
             store=store,
             scope=scope,
-            moment=AgeingTime(self._clock.now(), store.ageing_states.last_activity(scope)),
+            moment=AgeingTime(self._clock.now(), store.signals.ageing.last_activity(scope)),
             ids=ids,
             retention_mode=RetentionMode(settings.retention),
             embedder=self._light_embedder,
@@ -136,7 +143,7 @@ class ModelRegistry:
         )
 
     def find_chat_fault(self) -> str | None:
-        """Return what is wrong with the chat model, or None; its server is only asked for its list of models."""
+        """Return what is wrong with the chat model, or None; only the list of models is requested from its server."""
         settings = self._settings
         try:
             chat = self.chat
@@ -157,7 +164,7 @@ class ModelRegistry:
     def _light_embedder(self) -> Embedder | None:
         """Return the light embedding model, which detects new information; None if it cannot be loaded."""
         try:
-            return self.models.light
+            return self.choice.light
         except ModelError:
             return None
 
@@ -177,7 +184,7 @@ class ModelRegistry:
         return ChatNominator(chat, self._is_replaced) if chat is not None else None
 
     def _is_replaced(self, old: str, new: str) -> bool:
-        """Whether the state model and the pair model agree that a new sentence likely replaces an old one."""
+        """Return whether the state model and the pair model agree that a new sentence likely replaces an old one."""
         return (
             self.state_reader is not None
             and judge_replacements(new, [old], self.state_reader)[0] >= ReplacementCertainty.LIKELY
@@ -199,7 +206,7 @@ class ModelRegistry:
             settings.chat_url,
             _secret_value(settings.chat_key),
             meter=budget,
-            timing=CallTiming(settings.chat_timeout),
+            timing=CallTiming(settings.chat_timeout, retries=settings.chat_retries),
         )
 
     def _models_folder(self) -> Path:

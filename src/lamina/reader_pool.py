@@ -19,8 +19,8 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from lamina.errors import LaminaError
-from lamina.memory import Memory
-from lamina.recall.hit import Recall
+from lamina.memory import Memory, open_memory
+from lamina.recall.hit import Recall, load_no_core
 from lamina.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ class ReaderPool:
     def start(self) -> None:
         """Start the readers; until they have opened the vault, recalls are answered in the calling process."""
         self._start_pool()
-        self._memory.delegate_recall(self.recall)
+        self._memory.engine.effects.delegate_recall(self.recall)
 
     def recall(self, scope: str, question: str, options: Mapping[str, Any]) -> Recall | None:
         """Return a reader's recall, or None if no reader is free."""
@@ -92,7 +92,7 @@ class ReaderPool:
 
     def close(self) -> None:
         """Stop the readers."""
-        self._memory.delegate_recall(None)
+        self._memory.engine.effects.delegate_recall(None)
         with self._lock:
             pool, self._pool = self._pool, None
         if pool is not None:
@@ -142,7 +142,7 @@ def _open_in_reader(root: str, scope: str, settings: Settings) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     threading.Thread(target=_exit_with_parent, daemon=True).start()
     with suppress(LaminaError):  # the parent process sees that the reader is not ready
-        _process_memory = Memory(root, scope=scope, watch=False, background=False, settings=settings)
+        _process_memory = open_memory(root, scope=scope, watch=False, background=False, settings=settings)
 
 
 def _exit_with_parent() -> None:
@@ -160,6 +160,6 @@ def _recall_in_reader(scope: str, question: str, options: dict[str, Any]) -> Rec
     """Return the recall without its lazy core, or None on an error, which the calling process then raises itself."""
     assert _process_memory is not None
     try:
-        return replace(_process_memory.for_caller(scope).recall(question, **options), core=list)
+        return replace(_process_memory.for_caller(scope).recall(question, **options), core=load_no_core)
     except LaminaError:
         return None

@@ -15,21 +15,71 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import uvicorn
 from starlette.routing import Route
 
 from lamina.access import ServedMemory
 from lamina.errors import InvalidInput, Refused, StoreError
+from lamina.http import connection_limits, thread_limit
 from lamina.http.app import make_api, secure_app
 from lamina.http.security_middleware import SecurityMiddleware
 from lamina.http.thread_limit import MAX_THREADS
-from lamina.http.uvicorn_server import SHUTDOWN_SECONDS, ApiServer
-from lamina.http.uvicorn_server import make_uvicorn_config as uvicorn_config
 from lamina.local_socket import socket_path
-from lamina.mcp.http_transport import make_mcp_app
+from lamina.mcp.http_transport import McpApp
 from lamina.memory import Memory
 from lamina.reader_pool import ReaderPool, reader_count, uses_network
 from lamina.web.error_page import render_problem_page
 from lamina.web.pages import make_pages
+
+SHUTDOWN_SECONDS = 5
+"""Seconds to wait for running requests at shutdown."""
+
+
+def make_uvicorn_config(
+    app: SecurityMiddleware, connection_class: type[connection_limits.LimitedConnection] | None = None
+) -> uvicorn.Config:
+    """Return the uvicorn configuration for this app; the caller provides the sockets.
+
+    `connection_class`: the limits of connections; by default as many connections as this process may open.
+    """
+    return uvicorn.Config(
+        app,
+        http=connection_class or connection_limits.make_connection_class(connection_limits.raise_file_limit()),
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,
+        backlog=2048,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+    )
+
+
+class ApiServer(uvicorn.Server):
+    """A uvicorn server that ends its streams first at shutdown and then waits for running requests.
+
+    `max_threads`: requests that are worked on at the same time.
+    """
+
+    def __init__(self, config: uvicorn.Config, max_threads: int = thread_limit.MAX_THREADS) -> None:
+        super().__init__(config)
+        self._max_threads = max_threads
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        thread_limit.set_limit(self._max_threads)
+        await super().startup(sockets)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        gate = self.config.app
+        if isinstance(gate, SecurityMiddleware):
+            gate.close_streams()
+        await super().shutdown(sockets)
+        if isinstance(gate, SecurityMiddleware):
+            await gate.wait_for_late_requests(SHUTDOWN_SECONDS)
+
 
 logger = logging.getLogger("lamina.server")
 
@@ -65,7 +115,7 @@ class ServerThread:
 
 def make_app(served_memory: ServedMemory, daemon_status: Callable[[], str] | None = None) -> SecurityMiddleware:
     """Return API, MCP and web pages behind the security middleware; `daemon_status` describes the daemon."""
-    app, tools = make_api(served_memory, daemon_status=daemon_status), make_mcp_app(served_memory)
+    app, tools = make_api(served_memory, daemon_status=daemon_status), McpApp(served_memory)
     app.router.routes.append(Route("/mcp", tools))
     app.include_router(make_pages(served_memory))
     app.state.page = render_problem_page
@@ -86,12 +136,13 @@ def run_server(
     memory = served_memory.memory
     with (
         _open_listener(host, port, expose=expose) as listener,
-        _open_local_socket(memory.state) as local_sockets,
+        _open_local_socket(memory.engine.state) as local_sockets,
         _run_readers(memory) as readers,
     ):
         max_threads = MAX_THREADS if uses_network(memory.settings) else 1 + readers
         thread = ServerThread(
-            ApiServer(uvicorn_config(make_app(served_memory, daemon_status)), max_threads), [listener, *local_sockets]
+            ApiServer(make_uvicorn_config(make_app(served_memory, daemon_status)), max_threads),
+            [listener, *local_sockets],
         )
         thread.start()
         try:

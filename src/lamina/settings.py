@@ -113,6 +113,9 @@ class Settings(BaseSettings):
     chat_timeout: float = Field(
         default=60.0, gt=0, description="the maximum number of seconds for one call of the chat model"
     )
+    chat_retries: int = Field(
+        default=2, ge=0, le=2, description="how often a failed call of the chat model is repeated"
+    )
     chat_calls_per_day: int | None = Field(default=None, ge=0, description="the maximum number of calls in a day (UTC)")
     chat_tokens_per_day: int | None = Field(default=None, ge=0, description="the maximum number of tokens in a day")
     chat_money_per_day: float | None = Field(default=None, ge=0, description="the maximum cost in a day")

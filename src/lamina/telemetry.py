@@ -32,25 +32,7 @@ SERVER, PORT = "server.address", "server.port"
 TOKENS_IN, TOKENS_OUT = "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"
 VERB, STEP = "lamina.verb", "lamina.dream.step"
 
-DURATION_BUCKETS = (
-    0.001,
-    0.0025,
-    0.005,
-    0.01,
-    0.02,
-    0.04,
-    0.08,
-    0.16,
-    0.32,
-    0.64,
-    1.28,
-    2.56,
-    5.12,
-    10.24,
-    20.48,
-    40.96,
-    81.92,
-)
+DURATION_BUCKETS = (0.001, 0.0025, 0.005, *(0.01 * 2**n for n in range(14)))
 """The buckets of the convention and some smaller ones, because a memory in the same process answers faster than a
 service."""
 RECORD_COUNT_BUCKETS = (0, 1, 2, 5, 10, 20, 50, 100, 1000)
@@ -61,7 +43,7 @@ _inside_operation: ContextVar[bool] = ContextVar("lamina_operation", default=Fal
 
 
 class Operation(StrEnum):
-    """What a verb does with memories: the names of the convention, and two for which it has none."""
+    """An operation on memories: the names of the convention, and two for which it has none."""
 
     CREATE = "create_memory"
     UPDATE = "update_memory"
@@ -89,12 +71,11 @@ def traced(operation: Operation) -> Callable[[Callable[P, R]], Callable[P, R]]:
     calls."""
 
     def wrap(verb: Callable[P, R]) -> Callable[P, R]:
-        name = verb.__qualname__.lower().rstrip("_")
-
         @functools.wraps(verb)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
             if not is_telemetry_enabled() or _inside_operation.get():
                 return verb(*args, **kwargs)
+            name = f"{type(args[0]).__name__}.{verb.__name__}".lower().rstrip("_")
             with _trace_operation(operation, name) as results:
                 result = verb(*args, **kwargs)
                 records = _count_records(result)

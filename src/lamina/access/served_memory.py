@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lamina.access.caller import Caller, Right
+from lamina.access.principal import Principal, Right
 from lamina.access.rate_limit import RateLimiter
 from lamina.access.tokens import AccessTokenStore
 from lamina.atom.trust import Origin
@@ -24,23 +24,17 @@ class ServedMemory:
         """Return the served memory for an opened memory, with the rate limits of its settings."""
         settings = memory.settings
         budgets = RateLimiter(settings.serve_reads_per_minute, settings.serve_writes_per_minute)
-        return cls(memory, AccessTokenStore(memory.state, memory.now), budgets)
+        return cls(memory, AccessTokenStore(memory.engine.state, memory.now), budgets)
 
-    def memory_for(self, caller: Caller) -> Memory:
-        """Return the memory as this caller may use it."""
-        return self.memory.for_caller(
-            caller.scope, actor=actor_name(caller), principal=caller.name, ceiling=caller.origin
-        )
+    def memory_for(self, caller: Principal) -> Memory:
+        """Return the memory as this caller may use it; the journal calls a person `human`, an agent by its token."""
+        actor = "human" if caller.origin is Origin.HUMAN else caller.name
+        return self.memory.for_caller(caller.scope, actor=actor, principal=caller.name, ceiling=caller.origin)
 
-    def is_vault_admin(self, caller: Caller) -> bool:
+    def is_vault_admin(self, caller: Principal) -> bool:
         """Return whether this caller administers the whole vault: the right admin, in the scope that is served."""
         return caller.may(Right.ADMIN) and caller.scope == self.memory.scope
 
-    def local_caller(self) -> Caller:
+    def local_caller(self) -> Principal:
         """Return the caller for requests over the Unix socket, which only the vault's owner can open."""
-        return Caller("local", self.memory.scope, Right.WRITE, Origin.AGENT)
-
-
-def actor_name(caller: Caller) -> str:
-    """Return the caller's name in the journal: `human` for a person, the token's name for an agent."""
-    return "human" if caller.origin is Origin.HUMAN else caller.name
+        return Principal("local", self.memory.scope, Right.WRITE, Origin.AGENT)

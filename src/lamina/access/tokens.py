@@ -21,7 +21,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from lamina.access.caller import Caller, Right
+from lamina.access.principal import Principal, Right
 from lamina.atom.scope import parse_scope
 from lamina.atom.trust import Origin
 from lamina.errors import InvalidInput, LaminaError, NotFound, StoreError
@@ -104,15 +104,15 @@ class AccessTokenStore:
             tokens[:] = [token for token in tokens if revoked.id not in (token.id, token.of)]
         return revoked
 
-    def authenticate(self, secret: str) -> Caller | None:
+    def authenticate(self, secret: str) -> Principal | None:
         """Return the caller this secret authenticates, or None if it is not valid."""
         token = self._find_active(secret)
         if token is None:
             return None
         session = token.id if token.of is not None else ""
-        return Caller(token.name, parse_scope(token.scope), token.right, token.origin, token.of or token.id, session)
+        return Principal(token.name, parse_scope(token.scope), token.right, token.origin, token.of or token.id, session)
 
-    def is_authorised(self, caller: Caller) -> bool:
+    def is_authorised(self, caller: Principal) -> bool:
         """Return whether the caller's token and session are still valid: not revoked, signed out or expired."""
         ids = {token.id for token in self._active_tokens()}
         return all(token_id in ids for token_id in (caller.token, caller.session) if token_id)

@@ -9,8 +9,7 @@ from typing import Any
 
 from lamina.atom.generated_section import extract_user_text
 from lamina.atom.identity import AtomId
-from lamina.atom.kinds import Durability, Layer, MemoryType, kind_traits
-from lamina.atom.memory_kind import MemoryKind, memory_kind_of
+from lamina.atom.kinds import Durability, Layer, MemoryKind, MemoryType, kind_traits, memory_kind_of
 from lamina.atom.relation import Relation
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
@@ -32,6 +31,11 @@ class Evidence:
     passage: int
     start: int
     end: int
+
+    def overlaps(self, other: Evidence) -> bool:
+        """Return whether both have characters of one passage in common."""
+        is_same_passage = (self.segment, self.passage) == (other.segment, other.passage)
+        return is_same_passage and self.start < other.end and other.start < self.end
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from lamina.atom.status import Status
 
 
 class EffectiveStatus(StrEnum):
-    """What a statement counts for at a time."""
+    """The status that a statement has at a time."""
 
     CURRENT = "current"
     FUTURE = "ahead"

@@ -1,10 +1,17 @@
-"""Define KINDS, the table of every kind and its traits. Every constant that depends on the kind is here."""
+"""Define KINDS, the table of every kind and its traits, and `memory_kind_of`: episode or note.
+
+Every constant that depends on the kind is here. An episode says what happened and is append-only; a note says what is
+true and can be superseded.
+"""
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
 
 class MemoryType(StrEnum):
@@ -27,7 +34,7 @@ class Layer(StrEnum):
 
 
 class Durability(StrEnum):
-    """How fast an atom fades."""
+    """A class of speed at which atoms fade."""
 
     CORE = "core"
     STANDARD = "standard"
@@ -40,74 +47,118 @@ class Kind:
 
     memory_type: MemoryType
     layer: Layer
-    is_episode: bool
-    durability: Durability
-    half_life_days: float
-    is_protected: bool
-    importance_boost: float
+    durability: Durability = Durability.STANDARD
+    half_life_days: float = 730
+    importance_boost: float = 0.0
+    is_episode: bool = False
+    is_protected: bool = False
     is_listing: bool = False
 
 
-def _make_kind(
-    memory_type: str,
-    layer: str,
-    memory_kind: str,
-    durability: str = "standard",
-    half_life_days: float = 730,
-    boost: float = 0.0,
-    *,
-    is_protected: bool = False,
-    is_listing: bool = False,
-) -> Kind:
-    return Kind(
-        MemoryType(memory_type),
-        Layer(layer),
-        memory_kind == "episode",
-        Durability(durability),
-        half_life_days,
-        is_protected,
-        boost,
-        is_listing,
-    )
-
-
 KINDS: dict[str, Kind] = {
-    "fact": _make_kind("fact", "semantic", "note"),
-    "preference": _make_kind("fact", "profile", "note", half_life_days=365, boost=0.10, is_protected=True),
-    "goal": _make_kind("fact", "semantic", "note", half_life_days=180, boost=0.05),
-    "decision": _make_kind(
-        "procedure", "procedural", "note", "core", half_life_days=180, boost=0.08, is_protected=True
+    "fact": Kind(MemoryType.FACT, Layer.SEMANTIC),
+    "preference": Kind(MemoryType.FACT, Layer.PROFILE, half_life_days=365, importance_boost=0.10, is_protected=True),
+    "goal": Kind(MemoryType.FACT, Layer.SEMANTIC, half_life_days=180, importance_boost=0.05),
+    "decision": Kind(
+        MemoryType.PROCEDURE,
+        Layer.PROCEDURAL,
+        Durability.CORE,
+        half_life_days=180,
+        importance_boost=0.08,
+        is_protected=True,
     ),
-    "event": _make_kind("narrative", "episodic", "episode", half_life_days=60),
-    "question": _make_kind("narrative", "episodic", "episode", "ephemeral", half_life_days=60),
-    "insight": _make_kind("fact", "semantic", "note", half_life_days=365),
-    "synthesis": _make_kind("fact", "semantic", "note"),
-    "correction": _make_kind("fact", "semantic", "note", "core", boost=0.15, is_protected=True),
-    "entity": _make_kind("fact", "semantic", "note", boost=0.02),
-    "relationship": _make_kind("fact", "semantic", "note", boost=0.05),
-    "principle": _make_kind("procedure", "procedural", "note", "core", boost=0.12, is_protected=True),
-    "commitment": _make_kind("fact", "semantic", "note", half_life_days=180, boost=0.10, is_protected=True),
-    "moment": _make_kind("narrative", "episodic", "episode", half_life_days=60, boost=0.03),
-    "skill": _make_kind("procedure", "procedural", "note", half_life_days=365, boost=0.05),
-    "procedure": _make_kind("procedure", "procedural", "note", "core", boost=0.10),
-    "rule": _make_kind("procedure", "procedural", "note", "core", boost=0.11, is_protected=True),
-    "constraint": _make_kind("procedure", "procedural", "note", "core", boost=0.11, is_protected=True),
-    "habit": _make_kind("fact", "profile", "note", half_life_days=365, boost=0.05),
-    "interest": _make_kind("fact", "profile", "note", half_life_days=365),
-    "user_request": _make_kind("narrative", "episodic", "episode", "ephemeral", half_life_days=60),
-    "interaction": _make_kind("narrative", "episodic", "episode", "ephemeral", half_life_days=60),
-    "summary": _make_kind("narrative", "semantic", "note", half_life_days=365),
-    "count": _make_kind("fact", "semantic", "note", boost=0.03),
-    "recommendation": _make_kind("narrative", "episodic", "episode", half_life_days=90),
-    "reminder": _make_kind("fact", "episodic", "note", "ephemeral", half_life_days=3, boost=0.03),
-    "belief": _make_kind("fact", "semantic", "note", half_life_days=365),
-    "narrative": _make_kind("narrative", "episodic", "episode", half_life_days=365),
-    "box": _make_kind("narrative", "episodic", "note", half_life_days=365, is_listing=True),
-    "block": _make_kind("narrative", "episodic", "note", half_life_days=365, is_listing=True),
-    "code": _make_kind("fact", "codebase", "note", half_life_days=math.inf),
+    "event": Kind(MemoryType.NARRATIVE, Layer.EPISODIC, half_life_days=60, is_episode=True),
+    "question": Kind(MemoryType.NARRATIVE, Layer.EPISODIC, Durability.EPHEMERAL, half_life_days=60, is_episode=True),
+    "insight": Kind(MemoryType.FACT, Layer.SEMANTIC, half_life_days=365),
+    "synthesis": Kind(MemoryType.FACT, Layer.SEMANTIC),
+    "correction": Kind(MemoryType.FACT, Layer.SEMANTIC, Durability.CORE, importance_boost=0.15, is_protected=True),
+    "entity": Kind(MemoryType.FACT, Layer.SEMANTIC, importance_boost=0.02),
+    "relationship": Kind(MemoryType.FACT, Layer.SEMANTIC, importance_boost=0.05),
+    "principle": Kind(
+        MemoryType.PROCEDURE, Layer.PROCEDURAL, Durability.CORE, importance_boost=0.12, is_protected=True
+    ),
+    "commitment": Kind(MemoryType.FACT, Layer.SEMANTIC, half_life_days=180, importance_boost=0.10, is_protected=True),
+    "moment": Kind(MemoryType.NARRATIVE, Layer.EPISODIC, half_life_days=60, importance_boost=0.03, is_episode=True),
+    "skill": Kind(MemoryType.PROCEDURE, Layer.PROCEDURAL, half_life_days=365, importance_boost=0.05),
+    "procedure": Kind(MemoryType.PROCEDURE, Layer.PROCEDURAL, Durability.CORE, importance_boost=0.10),
+    "rule": Kind(MemoryType.PROCEDURE, Layer.PROCEDURAL, Durability.CORE, importance_boost=0.11, is_protected=True),
+    "constraint": Kind(
+        MemoryType.PROCEDURE, Layer.PROCEDURAL, Durability.CORE, importance_boost=0.11, is_protected=True
+    ),
+    "habit": Kind(MemoryType.FACT, Layer.PROFILE, half_life_days=365, importance_boost=0.05),
+    "interest": Kind(MemoryType.FACT, Layer.PROFILE, half_life_days=365),
+    "user_request": Kind(
+        MemoryType.NARRATIVE, Layer.EPISODIC, Durability.EPHEMERAL, half_life_days=60, is_episode=True
+    ),
+    "interaction": Kind(MemoryType.NARRATIVE, Layer.EPISODIC, Durability.EPHEMERAL, half_life_days=60, is_episode=True),
+    "summary": Kind(MemoryType.NARRATIVE, Layer.SEMANTIC, half_life_days=365),
+    "count": Kind(MemoryType.FACT, Layer.SEMANTIC, importance_boost=0.03),
+    "recommendation": Kind(MemoryType.NARRATIVE, Layer.EPISODIC, half_life_days=90, is_episode=True),
+    "reminder": Kind(MemoryType.FACT, Layer.EPISODIC, Durability.EPHEMERAL, half_life_days=3, importance_boost=0.03),
+    "belief": Kind(MemoryType.FACT, Layer.SEMANTIC, half_life_days=365),
+    "narrative": Kind(MemoryType.NARRATIVE, Layer.EPISODIC, half_life_days=365, is_episode=True),
+    "box": Kind(MemoryType.NARRATIVE, Layer.EPISODIC, half_life_days=365, is_listing=True),
+    "block": Kind(MemoryType.NARRATIVE, Layer.EPISODIC, half_life_days=365, is_listing=True),
+    "code": Kind(MemoryType.FACT, Layer.CODEBASE, half_life_days=math.inf),
 }
 
 
 def kind_traits(kind: str) -> Kind:
     """Return the traits of a kind; an unknown kind has those of `fact`."""
     return KINDS.get(kind, KINDS["fact"])
+
+
+MemoryKind = Literal["episode", "note"]
+
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_TIME_WORDS = re.compile(
+    rf"\b(?:yesterday|today|tonight|recently|earlier|just now|the other day|this (?:morning|afternoon|evening)"
+    rf"|last (?:night|week|weekend|month|year|spring|summer|autumn|fall|winter|{_WEEKDAY})|on {_WEEKDAY}"
+    rf"|(?:an?|one|two|three|a few|several|\d{{1,3}}) (?:minute|hour|day|week|month|year)s? ago)\b",
+    re.IGNORECASE,
+)
+_NEUTRAL_KINDS = frozenset({"fact"})
+"""Kinds that do not decide between episode and note."""
+_FOREIGN_KINDS: dict[str, MemoryKind] = {
+    "policy": "note",
+    "standard": "note",
+    "action": "episode",
+    "observation": "episode",
+    "issue": "episode",
+    "bug": "episode",
+    "incident": "episode",
+}
+_NOTE_TAGS = frozenset({"preference", "constraint", "goal", "habit", "policy", "belief"})
+_EPISODE_TAGS = frozenset({"bug", "fix", "deploy", "incident", "release", "merge", "event"})
+_EVENT_VERBS = re.compile(
+    r"\b(?:deployed|pushed|fixed|merged|reported|mentioned|said|told|happened|failed|completed|shipped|released|launched"
+    r"|went|met|visited|attended|bought|finished|started|crashed|broke)\b",
+    re.IGNORECASE,
+)
+_STATE_WORDS = re.compile(
+    r"\b(?:prefer\w{0,6}|want\w{0,4}|need\w{0,4}|always|never|must|should|goals?|decid\w{0,4}|decisions?|polic\w{0,4}"
+    r"|requir\w{0,7}|constraints?|standards?|conventions?|usually|every (?:day|week|month|year|morning|evening))\b",
+    re.IGNORECASE,
+)
+
+
+def memory_kind_of(content: str, kind: str, tags: Collection[str] = ()) -> MemoryKind:
+    """Return episode or note: decided by words of time, else the kind, else the tags, else the verbs; episode by
+    default."""
+    if _TIME_WORDS.search(content):
+        return "episode"
+    by_kind = _memory_kind_by_kind(kind)
+    if by_kind:
+        return by_kind
+    labels = {tag.casefold() for tag in tags}
+    if labels & _NOTE_TAGS:
+        return "note"
+    if labels & _EPISODE_TAGS or _EVENT_VERBS.search(content):
+        return "episode"
+    return "note" if _STATE_WORDS.search(content) else "episode"
+
+
+def _memory_kind_by_kind(kind: str) -> MemoryKind | None:
+    if kind in KINDS and kind not in _NEUTRAL_KINDS:
+        return "episode" if KINDS[kind].is_episode else "note"
+    return _FOREIGN_KINDS.get(kind)

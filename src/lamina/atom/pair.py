@@ -1,7 +1,7 @@
 """Handle pairs: two statements that contradict each other until a person decides, and the decisions about them.
 
 A decision is stored in the metadata of the statement: `both_valid` names the statements that are valid beside it,
-`need_more` those about which more information is needed and until when no one is asked again.
+`need_more` those about which more information is needed and until when they are not listed again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import datetime
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.relation import Relation, RelationName
-from lamina.text.timestamps import format_time, parse_time
+from lamina.text.timestamps import format_time, parse_time_or_none
 
 SURE_CONFIDENCE = 0.75
 """Contradictions below this confidence come from similarity alone and change no status."""
@@ -70,7 +70,7 @@ def next_review_at(one: Atom, other: Atom) -> datetime | None:
         for entry in _read_names(atom, NEED_MORE):
             other_id, _, until = entry.partition("@")
             if other_id == name:
-                return _parse_time_or_none(until)
+                return parse_time_or_none(until)
     return None
 
 
@@ -83,11 +83,3 @@ def mark_need_more(atom: Atom, other: AtomId, until: datetime, note: str) -> Ato
 
 def _read_names(atom: Atom, key: str) -> list[str]:
     return atom.metadata.get(key, "").split()
-
-
-def _parse_time_or_none(text: str) -> datetime | None:
-    """Return the time in a text that people can edit; None if it is no time."""
-    try:
-        return parse_time(text)
-    except ValueError:
-        return None

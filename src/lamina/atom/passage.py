@@ -17,13 +17,13 @@ from functools import lru_cache
 from lamina.atom.atom import Atom
 from lamina.atom.generated_section import extract_user_text, has_generated_section
 from lamina.text.speaker_roles import is_assistant, is_role
-from lamina.text.timestamps import format_time, parse_time
+from lamina.text.timestamps import format_time, parse_time_or_none
 
 _HEADER = re.compile(r"\*\*([^\n*]+)\*\*(?: (\d{4}-\d{2}-\d{2}T[0-9:.]+Z))?")
 _LOOKS_LIKE_HEADER = re.compile(r"(?m)^(\\*)(?=\*\*[^\n*]+\*\*(?: \d{4}-\d{2}-\d{2}T[0-9:.]+Z)?$)")
 _LOOKS_LIKE_BLOCK_ID = re.compile(r"(?m)(^|[ \t])(\\*)(?=\^p\d+[ \t]*$)")
 _BLOCK_ID = re.compile(r"(?m)\^p(\d+)[ \t]*$")
-"""Begins with the block id itself, which is found twenty times as fast as what may precede it."""
+"""Begins with the block id itself, which is searched twenty times as fast as what may precede it."""
 _LAST_BLOCK_ID = re.compile(r"(?:^|[ \t\n])\^p\d+[ \t]*\n*\Z")
 _STRUCTURED_LINE = re.compile(r"\s*(?:[-*+>|#]|\d+[.)]\s|```|~~~|\s{3}\S)|.*\|\s*$")
 
@@ -153,15 +153,7 @@ def _parse_passage(n: int, content: str, start: int, end: int) -> list[Passage]:
     header = _HEADER.fullmatch(first) if newline else None
     if header is None:
         return [Passage(n, _unescape(block), start, end)]
-    return [Passage(n, _unescape(rest), start, end, header.group(1), _parse_time_or_none(header.group(2)))]
-
-
-def _parse_time_or_none(text: str | None) -> datetime | None:
-    """Return the time of a turn; None if it is missing or, edited by a person, does not exist."""
-    try:
-        return parse_time(text) if text else None
-    except ValueError:
-        return None
+    return [Passage(n, _unescape(rest), start, end, header.group(1), parse_time_or_none(header.group(2)))]
 
 
 def _unescape(text: str) -> str:

@@ -20,7 +20,7 @@ PROPOSABLE_FIELDS = tuple(name for name in DATA_FIELDS if name not in _NOT_PROPO
 
 
 class ProposalType(StrEnum):
-    """What a person is asked to decide."""
+    """A type of decision that a person has to make."""
 
     PROFILE_UPDATE = "profile_update"
     SEMANTIC_COMPACTION = "semantic_compaction"

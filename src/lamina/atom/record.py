@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
+from functools import lru_cache
 from typing import Any
 
 from lamina.atom.atom import DATA_FIELDS, Atom, Evidence
@@ -85,6 +87,12 @@ def to_record(atom: Atom) -> Record:
 def from_record(record: Mapping[str, Json], revision: int = 0) -> Atom:
     """Return the atom that a record describes."""
     return Atom(**{name: decode_field(name, value) for name, value in record.items()}, revision=revision)
+
+
+@lru_cache(maxsize=4096)
+def parse_record(text: str, revision: int) -> Atom:
+    """Return the atom that a record in JSON describes; the last ones are cached, as atoms do not change."""
+    return from_record(json.loads(text), revision)
 
 
 def encode_field(name: str, value: Any) -> Json:

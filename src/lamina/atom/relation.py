@@ -10,7 +10,7 @@ from lamina.atom.identity import AtomId
 
 
 class RelationName(StrEnum):
-    """What one atom can be to another."""
+    """A name of what one atom is to another."""
 
     CONTRADICTS = "contradicts"
     SUPPORTS = "supports"

@@ -43,7 +43,7 @@ def is_distinctive(form: str) -> bool:
 
 
 class RemovalTarget:
-    """What to erase: sentences in normal form, and values with the words that say what they are values of."""
+    """The text to erase: sentences in normal form, and values with the words that say what they are values of."""
 
     def __init__(self, forms: Collection[str], values: Collection[TargetValue]) -> None:
         self.forms = frozenset(form for form in forms if is_distinctive(form))

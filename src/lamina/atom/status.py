@@ -21,7 +21,7 @@ class Status(StrEnum):
 
 
 class TransitionCause(StrEnum):
-    """What causes a change of status; some transitions are open to some causes only."""
+    """A cause of a change of status; some transitions are open to some causes only."""
 
     ORDINARY = "ordinary"
     RESTORE = "restore"

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Origin(StrEnum):
-    """Where an atom came from."""
+    """A type of origin: who is responsible for an atom."""
 
     HUMAN = "human"
     AGENT = "agent"
@@ -40,7 +40,7 @@ def words_need_review(origin: Origin, submitter: Origin = Origin.HUMAN) -> bool:
     """Return whether text of this origin needs review, depending on who submits it.
 
     Output of a tool or a web page always needs review. A file or an export is trusted as evidence if a person submits
-    it; if an agent does, no one has vouched for it.
+    it; if an agent does, no one has confirmed it.
     """
     return origin in (_REVIEWED_WORDS if submitter is Origin.HUMAN else _REVIEWED_STATEMENTS)
 

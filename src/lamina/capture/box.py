@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -12,6 +12,7 @@ from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.atom.trust import Origin
+from lamina.capture.store_reads import WriteContext
 from lamina.store.base import AtomChange, AtomFilter, Commit, Store
 from lamina.text.analyser import STOP_WORDS, analyse
 from lamina.text.normal_form import normal_form
@@ -80,17 +81,17 @@ def topic_overlap(topics: frozenset[str], box_topics: Mapping[str, int] | frozen
     return sum(topic in box_topics for topic in topics) / len(topics) if topics else 0.0
 
 
-def assign_boxes(atoms: Sequence[Atom], store: Store, ids: Iterator[AtomId]) -> list[Atom]:
+def assign_boxes(atoms: Sequence[Atom], context: WriteContext) -> list[Atom]:
     """Return the statements with box ids: of the open box that fits best, or of a new one."""
     if not atoms:
         return []
-    open_boxes = _group_by_box(_read_boxed_statements(store, atoms[0].scope, RECENT_STATEMENTS))
+    open_boxes = _group_by_box(context.reads.read(filter_recent(context.scope)))
     boxed_atoms: list[Atom] = []
     for atom in atoms:
         fitting = [box for box in open_boxes.values() if box.accepts(atom)]
         best = max(fitting, key=lambda box: (topic_overlap(find_topics(atom), box.topics), box.id), default=None)
         if best is None:
-            best = Box(next(ids))
+            best = Box(next(context.ids))
             open_boxes[best.id] = best
         boxed_atom = atom.with_(box_id=best.id)
         best.add(boxed_atom)
@@ -103,12 +104,12 @@ def seal_boxes(store: Store, scope: Scope, now: datetime) -> list[Atom]:
 
     Each becomes an atom that lists its statements and belongs to a trace.
     """
-    boxes = _group_by_box(_read_boxed_statements(store, scope, UNSEALED_STATEMENTS))
-    sealed = {box.id for box in store.read(AtomFilter(scopes=(scope,), ids=tuple(boxes)))} if boxes else set()
+    boxes = _group_by_box(store.atoms.read(filter_recent(scope, UNSEALED_STATEMENTS)))
+    sealed = {box.id for box in store.atoms.read(AtomFilter(scopes=(scope,), ids=tuple(boxes)))} if boxes else set()
     complete = [box for box in boxes.values() if box.id not in sealed and box.is_complete(now)]
     if not complete:
         return []
-    earlier_boxes = store.read(AtomFilter(scopes=(scope,), kinds=frozenset({"box"}), limit=UNSEALED_STATEMENTS))
+    earlier_boxes = store.atoms.read(AtomFilter(scopes=(scope,), kinds=frozenset({"box"}), limit=UNSEALED_STATEMENTS))
     for box in sorted(complete, key=lambda box: (box.last_observed_at, box.id)):
         atom = _box_atom(
             box,
@@ -116,7 +117,7 @@ def seal_boxes(store: Store, scope: Scope, now: datetime) -> list[Atom]:
             [earlier for earlier in earlier_boxes if abs(box.last_observed_at - earlier.observed_at) <= TRACE_WINDOW],
         )
         earlier_boxes.append(atom)
-        store.commit(
+        store.journal.append(
             Commit(
                 actor="lamina",
                 origin=Origin.DREAM,
@@ -130,18 +131,17 @@ def seal_boxes(store: Store, scope: Scope, now: datetime) -> list[Atom]:
     return [member for box in complete for member in box.members]
 
 
-def _read_boxed_statements(store: Store, scope: Scope, limit: int) -> list[Atom]:
-    """Return the newest statements that belong to a box."""
-    atoms = store.read(AtomFilter(scopes=(scope,), statuses=frozenset(RECALL_WEIGHT), limit=limit))
-    return [atom for atom in atoms if atom.box_id is not None]
+def filter_recent(scope: Scope, limit: int = RECENT_STATEMENTS) -> AtomFilter:
+    """Return the filter of the newest statements, which may belong to an open box."""
+    return AtomFilter(scopes=(scope,), statuses=frozenset(RECALL_WEIGHT), limit=limit)
 
 
 def _group_by_box(atoms: Sequence[Atom]) -> dict[AtomId, Box]:
-    """Return the boxes of these statements, by id."""
+    """Return the boxes that these statements belong to, by id."""
     boxes: dict[AtomId, Box] = {}
     for atom in sorted(atoms, key=lambda statement: (statement.observed_at, statement.id)):
-        box_id = AtomId(atom.box_id or "")
-        boxes.setdefault(box_id, Box(box_id)).add(atom)
+        if atom.box_id is not None:
+            boxes.setdefault(AtomId(atom.box_id), Box(AtomId(atom.box_id))).add(atom)
     return boxes
 
 

@@ -2,39 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.scope import Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin, limit_origin, statements_need_review, words_need_review
-from lamina.capture.change.change_detector import ChangeDetector
-from lamina.capture.change.replay import drop_stored_pieces
+from lamina.atom.trust import statements_need_review
+from lamina.capture.change.repetitions import drop_stored_pieces, filters_of_ended_statements
+from lamina.capture.change.verdict_completion import complete_verdicts
 from lamina.capture.conversation import Conversation
 from lamina.capture.draft import Draft
 from lamina.capture.erased_text import remove_erased_sentences
-from lamina.capture.extraction_queue import StatementReader, make_queue_entries, split_new_turns
+from lamina.capture.extraction import CapturedTurn
+from lamina.capture.extraction_queue import make_queue_entries
 from lamina.capture.pieces import TextPiece
 from lamina.capture.recalled_context import describe_removal
 from lamina.capture.receipt import Outcome, Receipt, Result
-from lamina.capture.segment import SegmentTarget, extend_segments
+from lamina.capture.segment import (
+    SegmentTarget,
+    extend_session,
+    find_open_segment,
+    sort_segments,
+    tag_invisible_characters,
+    turns_of,
+)
 from lamina.capture.statement_commit import (
     SegmentBatch,
     Writer,
     classify_statements,
     commit_verdicts,
-    new_ids,
-    retry_without_changes,
+    write_detecting_changes,
 )
-from lamina.store.base import AtomFilter, Store
-from lamina.text.hidden_characters import HIDDEN_TEXT_TAG, has_hidden_text
-from lamina.text.speaker_roles import is_tool
+from lamina.capture.statement_extractor import StatementExtractor
+from lamina.capture.store_reads import StoreReads, WriteContext, new_ids
+from lamina.store.base import Store
 
-_TOOL_OUTPUT_ORIGIN = Origin.TOOL
-"""The origin of text that a tool put into a transcript."""
+TEXT_STAGE, TEXT_IS_STORED = "words", "kept"
+"""The stage of a receipt for the text, and its only result: the text is stored verbatim."""
+CONTEXT_STAGE = "context"
+"""The stage that says how much recalled context, which an agent sent back, was left out."""
+STATEMENTS_STAGE = "statements"
+"""The stage that says what extracted the statements, or that they are still to be extracted."""
+
+
+@dataclass(frozen=True, slots=True)
+class _CaptureRequest:
+    """A conversation to store: where, by whom, and whether its statements are extracted now or later."""
+
+    conversation: Conversation
+    target: SegmentTarget
+    writer: Writer
+    extractor: StatementExtractor
+    extract_now: bool
+    key: str | None
+    verb: str
 
 
 def capture(
@@ -45,67 +68,111 @@ def capture(
     now: datetime,
     segment_limit: int,
     idle_timeout: timedelta,
-    reader: StatementReader,
+    extractor: StatementExtractor,
     key: str | None = None,
     *,
-    read_now: bool = True,
+    extract_now: bool = True,
     verb: str = "capture",
 ) -> Receipt:
     """Store the text of a conversation in the session's segments and extract statements from it.
 
-    The statements are extracted in the same commit, or queued for extraction if `read_now` is false. Sentences that
-    were erased and pieces that the session already has are left out. A request with a known idempotency `key` changes
-    nothing.
+    The statements are extracted in the same commit, or queued for extraction if `extract_now` is false. Sentences that
+    were erased and pieces that the session already has are left out. The journal appends no second commit with the same
+    idempotency `key`: the request changes nothing and the receipt names the atoms of the first one.
     """
+    target = SegmentTarget(
+        scope=writer.scope,
+        session_id=conversation.session_id,
+        source_id=conversation.source_id,
+        origin=writer.origin,
+        principal=writer.principal,
+        agents=conversation.agents,
+        observed_at=conversation.observed_at,
+        max_chars=segment_limit,
+        idle_timeout=idle_timeout,
+        delivered_by=writer.delivered_by,
+        tags=conversation.tags,
+    )
+    request = _CaptureRequest(conversation, target, writer, extractor, extract_now, key, verb)
 
-    conversation = remove_erased_sentences(conversation, writer.origin, writer.scope, store, now)
+    def write(detect_changes: bool) -> Receipt:
+        # Each attempt reads the store anew and ends with its one commit.
+        context = WriteContext(StoreReads(store), writer.scope, new_ids(ids, now), now)
+        return _write_conversation(request, context, detect_changes=detect_changes)
 
-    def store_and_read(compare: bool) -> Receipt:
-        id_iterator = new_ids(ids, now)
-        target = SegmentTarget(
-            writer.scope,
-            conversation.session_id,
-            conversation.source_id,
-            writer.origin,
-            writer.principal,
-            conversation.agents,
-            conversation.observed_at,
-            segment_limit,
-            idle_timeout,
-        )
-        stored_segments = _read_segments(store, writer.scope, conversation.session_id)
-        is_repeated_request = key is not None and store.has_key(writer.scope, key)
-        pieces = (
-            list(conversation.pieces)
-            if is_repeated_request
-            else drop_stored_pieces(conversation.pieces, stored_segments)
-        )
-        if not pieces and stored_segments:
-            return Receipt(None, (Outcome(Result.DUPLICATE, stored_segments[-1], "these words were captured before"),))
-        open_segment, number = _open_segment(stored_segments, writer)
-        extended = _extend_session(pieces, target, open_segment, number, id_iterator)
-        segments = [_tag_hidden_text(_add_tags(_hold_untrusted(atom, writer), conversation.tags)) for atom in extended]
-        before, turns = split_new_turns(segments, open_segment)
-        reason = f"captured {conversation.session_id}"
-        if read_now:
-            by_id: dict[str, Atom] = {segment.id: segment for segment in segments}
-            batch = reader.read(turns, before, by_id, writer.scope, store, id_iterator, now)
-            verdicts = reader.decide(batch, turns, segments, writer.scope, store, id_iterator, now, compare=compare)
-            receipt = commit_verdicts(SegmentBatch(segments), verdicts, writer, store, verb, reason, key)
-        else:
-            segment_batch = SegmentBatch(
-                segments, make_queue_entries(turns, writer.scope, conversation.session_id, now, reader.patterns)
-            )
-            receipt = commit_verdicts(segment_batch, (), writer, store, verb, reason, key)
-        statement_stage = batch.summary if read_now else "queued for extraction"
-        context = (("context", describe_removal(conversation.recalled_blocks)),) if conversation.recalled_blocks else ()
-        return replace(
-            receipt,
-            stages=(("words", "kept"), *context, ("statements", statement_stage)),
-            redacted=conversation.redacted_secrets,
-        )
+    return write_detecting_changes(store, write)
 
-    return retry_without_changes(store, store_and_read)
+
+def _write_conversation(request: _CaptureRequest, context: WriteContext, *, detect_changes: bool) -> Receipt:
+    """Read the session, append the new pieces, extract their statements, and commit all of it.
+
+    `detect_changes` only concerns statements that are extracted now.
+    """
+    conversation = remove_erased_sentences(
+        request.conversation, request.writer.origin, context.scope, context.reads, context.now
+    )
+    stored_segments = _read_session(request.target, context)
+    pieces = _drop_stored(conversation.pieces, stored_segments, request.key, context)
+    if not pieces and stored_segments:
+        # All of them are stored already. Erasure drops no piece: an erased sentence leaves a mark in its piece.
+        outcome = Outcome(Result.DUPLICATE, stored_segments[-1], "these words were captured before")
+        return _report_conversation(conversation, Receipt(commit=None, outcomes=(outcome,)))
+
+    open_segment = find_open_segment(stored_segments, request.target)
+    segments = extend_session(pieces, request.target, stored_segments, context.ids)
+    earlier_turns = turns_of(open_segment) if open_segment else []
+    new_turns = _find_new_turns(segments, earlier_turns)
+    # Nothing can rest on passages that are not stored yet: change detection need not ask the store about them.
+    context.reads.mark_not_stored(context.scope, [(AtomId(turn.segment), turn.n) for turn in new_turns])
+
+    if request.extract_now:
+        by_id: dict[str, Atom] = {segment.id: segment for segment in segments}
+        statement_batch = request.extractor.extract_new(new_turns, earlier_turns, by_id, context)
+        verdicts = request.extractor.decide(
+            statement_batch, new_turns, segments, context, detect_changes=detect_changes
+        )
+        segment_batch, extraction_summary = SegmentBatch(segments), statement_batch.summary
+    else:
+        urgency_patterns = request.extractor.urgency_patterns
+        queued = make_queue_entries(new_turns, context.scope, request.target.session_id, context.now, urgency_patterns)
+        verdicts, segment_batch, extraction_summary = [], SegmentBatch(segments, queued), "queued for extraction"
+
+    reason = f"captured {request.target.session_id}"
+    receipt = commit_verdicts(
+        segment_batch, verdicts, request.writer, context.reads.store, request.verb, reason, request.key
+    )
+    return _report_conversation(conversation, receipt, (STATEMENTS_STAGE, extraction_summary))
+
+
+def _report_conversation(conversation: Conversation, receipt: Receipt, *stages: tuple[str, str]) -> Receipt:
+    """Return a receipt with the stages of storing a conversation and the secrets that were redacted from it."""
+    removed_blocks = conversation.recalled_blocks
+    removal = ((CONTEXT_STAGE, describe_removal(removed_blocks)),) if removed_blocks else ()
+    all_stages = ((TEXT_STAGE, TEXT_IS_STORED), *removal, *stages)
+    return replace(receipt, stages=all_stages, redacted=conversation.redacted_secrets)
+
+
+def _read_session(target: SegmentTarget, context: WriteContext) -> list[Atom]:
+    """Return the stored segments of the session."""
+    # One round trip: change detection needs to know whether the scope has ended statements.
+    context.reads.prefetch(target.session_filter, *filters_of_ended_statements(context.scope))
+    return sort_segments(context.reads.read(target.session_filter))
+
+
+def _drop_stored(
+    pieces: Sequence[TextPiece], stored_segments: Sequence[Atom], key: str | None, context: WriteContext
+) -> Sequence[TextPiece]:
+    """Return the pieces that the session does not have yet."""
+    # A repeated request keeps all pieces, so that it gets as far as its commit, where the journal recognises the key.
+    # What it extracts on the way is dropped there; such requests are rare.
+    is_repeated_request = key is not None and context.reads.store.journal.has_key(context.scope, key)
+    return pieces if is_repeated_request else drop_stored_pieces(pieces, stored_segments)
+
+
+def _find_new_turns(segments: Sequence[Atom], earlier_turns: Sequence[CapturedTurn]) -> list[CapturedTurn]:
+    """Return the turns of the segments that are not among the earlier ones."""
+    earlier = {(turn.segment, turn.n) for turn in earlier_turns}
+    return [turn for segment in segments for turn in turns_of(segment) if (turn.segment, turn.n) not in earlier]
 
 
 def remember(
@@ -119,94 +186,20 @@ def remember(
 ) -> Receipt:
     """Write explicit statements in one commit, each classified against the existing statements of its scope."""
 
-    def classify_and_write(compare: bool) -> Receipt:
-        id_iterator = new_ids(ids, now)
-        new_atoms = (
-            draft.to_atom(next(id_iterator), writer.scope, writer.origin, writer.principal, now) for draft in drafts
-        )
-        tagged = map(_tag_hidden_text, new_atoms)
-        atoms = [_as_pending(atom) if statements_need_review(writer.origin) else atom for atom in tagged]
-        verdicts = classify_statements(atoms, store, now, writer.multi_valued)
-        if compare:
-            verdicts = ChangeDetector((), (), {}, store, writer.scope, id_iterator, now).complete_verdicts(verdicts)
+    def write(detect_changes: bool) -> Receipt:
+        context = WriteContext(StoreReads(store), writer.scope, new_ids(ids, now), now)
+        atoms = [_make_statement(draft, writer, context) for draft in drafts]
+        verdicts = classify_statements(atoms, context.reads, now, writer.multi_valued)
+        if detect_changes:
+            # The statements come with no conversation: there are no new turns, and no segments that hold them.
+            verdicts = complete_verdicts(verdicts, turns=(), segments=(), context=context)
         return commit_verdicts(SegmentBatch(), verdicts, writer, store, "remember", reason, key)
 
-    return retry_without_changes(store, classify_and_write)
+    return write_detecting_changes(store, write)
 
 
-def _read_segments(store: Store, scope: Scope, session_id: str) -> list[Atom]:
-    """Return the stored segments of a session in the order of their numbers."""
-    atoms = store.read(AtomFilter(scopes=(scope,), session_id=session_id))
-    return sorted(
-        (segment for segment in atoms if segment.is_segment), key=lambda segment: (_segment_number(segment), segment.id)
-    )
-
-
-def _open_segment(segments: Sequence[Atom], writer: Writer) -> tuple[Atom | None, int]:
-    """Return the session's last segment if the writer may extend it, else None, and the number of the last segment.
-
-    A segment holds the words of one origin and principal only.
-    """
-    if not segments:
-        return None, 0
-    spoken = [
-        segment
-        for segment in segments
-        if segment.origin is not _TOOL_OUTPUT_ORIGIN or writer.origin is _TOOL_OUTPUT_ORIGIN
-    ]
-    last = (spoken or segments)[-1]
-    # Untrusted text is never appended to a segment that was confirmed in review.
-    is_open = last.status is (
-        Status.CONSTRAINED if words_need_review(writer.origin, writer.delivered_by) else Status.ACTIVE
-    )
-    is_same_writer = (last.origin, last.principal) == (writer.origin, writer.principal)
-    return last if is_open and is_same_writer else None, _segment_number(segments[-1])
-
-
-def _extend_session(
-    pieces: Sequence[TextPiece],
-    target: SegmentTarget,
-    open_segment: Atom | None,
-    last_number: int,
-    ids: Iterator[AtomId],
-) -> list[Atom]:
-    """Return the segments that hold the pieces.
-
-    Output of a tool gets segments of its own, with the origin of a tool.
-    """
-    spoken = [piece for piece in pieces if not is_tool(piece.speaker)]
-    extended = extend_segments(spoken, target, open_segment, last_number, ids)
-    tool_output = [piece for piece in pieces if is_tool(piece.speaker)]
-    if not tool_output:
-        return extended
-    highest_number = max([last_number, *(_segment_number(atom) for atom in extended)])
-    return extended + extend_segments(
-        tool_output, replace(target, origin=limit_origin(target.origin, _TOOL_OUTPUT_ORIGIN)), None, highest_number, ids
-    )
-
-
-def _hold_untrusted(segment: Atom, writer: Writer) -> Atom:
-    """Return a new segment as pending if its origin needs review (a tool, a web page, a file that an agent sends)."""
-    return (
-        _as_pending(segment)
-        if not segment.revision and words_need_review(segment.origin, writer.delivered_by)
-        else segment
-    )
-
-
-def _add_tags(segment: Atom, tags: Sequence[str]) -> Atom:
-    return segment.with_(tags=tuple(dict.fromkeys((*segment.tags, *tags)))) if tags else segment
-
-
-def _tag_hidden_text(atom: Atom) -> Atom:
-    """Return the atom with a tag if its text contains invisible characters, so that readers are warned."""
-    return _add_tags(atom, (HIDDEN_TEXT_TAG,)) if has_hidden_text(atom.content) else atom
-
-
-def _as_pending(atom: Atom) -> Atom:
-    return atom.with_(status=Status.CONSTRAINED)
-
-
-def _segment_number(segment: Atom) -> int:
-    tail = (segment.segment_id or "").rpartition("-")[2]
-    return int(tail) if tail.isdecimal() else 0
+def _make_statement(draft: Draft, writer: Writer, context: WriteContext) -> Atom:
+    """Return the atom of a draft, pending if its origin needs review."""
+    atom = draft.to_atom(next(context.ids), writer.scope, writer.origin, writer.principal, context.now)
+    atom = tag_invisible_characters(atom)
+    return atom.with_(status=Status.CONSTRAINED) if statements_need_review(writer.origin) else atom

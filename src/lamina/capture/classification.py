@@ -35,7 +35,7 @@ _MEANINGFUL_SIGNS = re.compile(r"(?<=\w)[+#]+|(?<!\w)[-−](?=\d)|%")
 
 @dataclass(frozen=True, slots=True)
 class StatementVerdict:
-    """How a statement is to be written, which other atoms change with it, and why."""
+    """A decision on a statement: how it is written, which other atoms change with it, and why."""
 
     result: Result
     atom: Atom
@@ -44,7 +44,7 @@ class StatementVerdict:
 
     @property
     def is_written(self) -> bool:
-        """Whether the statement becomes an atom of its own."""
+        """Return whether the statement becomes an atom of its own."""
         return self.result not in (Result.DUPLICATE, Result.REFUSED)
 
 
@@ -53,7 +53,7 @@ def classify(atom: Atom, existing: ExistingStatements, now: datetime) -> Stateme
     claim = claim_of(atom)
     duplicate = _find_duplicate(atom, existing)
     if duplicate is not None:
-        return _confirm_known(duplicate, atom, now, "the same words are already stored")
+        return _confirm_stored(duplicate, atom, now, "the same words are already stored")
     retracted = existing.find_retracted(atom, claim) if atom.evidence else None
     if retracted is not None:
         return StatementVerdict(
@@ -74,34 +74,34 @@ def _find_duplicate(atom: Atom, existing: ExistingStatements) -> Atom | None:
 
     A statement with evidence is also a duplicate of one in nearly the same words.
     """
-    for known in existing.with_same_words(atom):
+    for stored in existing.with_same_words(atom):
         if (
-            _comparison_key(known) == _comparison_key(atom)
-            and _holds_at_start(known, atom)
-            and _is_as_trusted(known, atom)
+            _comparison_key(stored) == _comparison_key(atom)
+            and _holds_at_start(stored, atom)
+            and _is_as_trusted(stored, atom)
         ):
-            return known
+            return stored
     if not atom.evidence:
         return None
     form = existing.comparison_form(atom)
     similar = (
-        known
-        for known in existing.on_same_subject(atom)
-        if _comparison_key(known) == _comparison_key(atom) and _holds_at_start(known, atom)
+        stored
+        for stored in existing.on_same_subject(atom)
+        if _comparison_key(stored) == _comparison_key(atom) and _holds_at_start(stored, atom)
     )
     return next(
         (
-            known
-            for known in similar
-            if _is_as_trusted(known, atom) and are_equivalent(form, existing.comparison_form(known))
+            stored
+            for stored in similar
+            if _is_as_trusted(stored, atom) and are_equivalent(form, existing.comparison_form(stored))
         ),
         None,
     )
 
 
-def _is_as_trusted(known: Atom, atom: Atom) -> bool:
-    """Return whether the known statement is not pending, or both are: a pending one makes no trusted one redundant."""
-    return known.status is not Status.CONSTRAINED or atom.status is Status.CONSTRAINED
+def _is_as_trusted(stored: Atom, atom: Atom) -> bool:
+    """Return whether the stored statement is not pending, or both are: a pending one makes no trusted one redundant."""
+    return stored.status is not Status.CONSTRAINED or atom.status is Status.CONSTRAINED
 
 
 def _classify_claim(atom: Atom, claim: Claim, existing: ExistingStatements, now: datetime) -> StatementVerdict:
@@ -117,7 +117,7 @@ def _classify_claim(atom: Atom, claim: Claim, existing: ExistingStatements, now:
         )
     same_value = next((rival for rival in rivals if comparable_value(rival) == comparable_value(atom)), None)
     if same_value is not None:
-        return _confirm_known(same_value, atom, now, f"{claim} already has this value")
+        return _confirm_stored(same_value, atom, now, f"{claim} already has this value")
     more_trusted = [rival for rival in rivals if existing.required_trust(rival) > existing.trust_of_new(atom)]
     if more_trusted or atom.status is Status.CONSTRAINED:
         return _challenge(atom, (more_trusted or rivals)[0], f"{claim} has another value; waiting for review")
@@ -150,22 +150,26 @@ def _may_precede_ended(verdict: StatementVerdict) -> bool:
 
 def _classify_unclaimed(atom: Atom, existing: ExistingStatements, now: datetime) -> StatementVerdict:
     """Return the verdict on a statement without rivals: new, or more specific than an existing one."""
-    known = _find_less_specific(atom, existing) if atom.evidence else None
-    if known is None:
+    stored = _find_less_specific(atom, existing) if atom.evidence else None
+    if stored is None:
         return StatementVerdict(Result.NEW, atom, (), "no similar statement is stored")
-    relation = Relation(RelationName.ENRICHES, known.id, LIKELY, now)
+    relation = Relation(RelationName.ENRICHES, stored.id, LIKELY, now)
     return StatementVerdict(
-        Result.ENRICHES, atom.with_(relations=(*atom.relations, relation)), (), f"it adds to {known.id}"
+        Result.ENRICHES, atom.with_(relations=(*atom.relations, relation)), (), f"it adds to {stored.id}"
     )
 
 
 def _find_less_specific(atom: Atom, existing: ExistingStatements) -> Atom | None:
     """Return an existing statement of the same kind and subject whose words the statement contains, or None."""
     form = existing.comparison_form(atom)
-    for known in existing.on_same_subject(atom):
-        known_form = existing.comparison_form(known)
-        if known.kind == atom.kind and len(known_form.token_set) > _MIN_WORDS and known_form.token_set < form.token_set:
-            return known
+    for stored in existing.on_same_subject(atom):
+        stored_form = existing.comparison_form(stored)
+        if (
+            stored.kind == atom.kind
+            and len(stored_form.token_set) > _MIN_WORDS
+            and stored_form.token_set < form.token_set
+        ):
+            return stored
     return None
 
 
@@ -233,9 +237,9 @@ def _fit_into_history(
     )
 
 
-def _overlap_in_time(known: Atom, atom: Atom) -> bool:
+def _overlap_in_time(stored: Atom, atom: Atom) -> bool:
     """Return whether both statements hold at some moment."""
-    starts, ends = (known.valid_until, atom.valid_until), (effective_from(atom), effective_from(known))
+    starts, ends = (stored.valid_until, atom.valid_until), (effective_from(atom), effective_from(stored))
     return all(end is None or start < end for end, start in zip(starts, ends, strict=True))
 
 
@@ -245,26 +249,26 @@ def _comparison_key(atom: Atom) -> tuple[str, ...]:
     return atom.kind, *labels, value_form(atom.value or ""), *_MEANINGFUL_SIGNS.findall(atom.content)
 
 
-def _holds_at_start(known: Atom, atom: Atom) -> bool:
-    """Return whether the known statement still holds when the new one begins, or begins while it holds."""
-    still_holds = known.valid_until is None or known.valid_until > effective_from(atom)
-    return still_holds and known.validity.overlaps(atom.validity)
+def _holds_at_start(stored: Atom, atom: Atom) -> bool:
+    """Return whether the stored statement still holds when the new one begins, or begins while it holds."""
+    still_holds = stored.valid_until is None or stored.valid_until > effective_from(atom)
+    return still_holds and stored.validity.overlaps(atom.validity)
 
 
-def _confirm_known(known: Atom, atom: Atom, now: datetime, reason: str) -> StatementVerdict:
-    """Return the verdict that adds the evidence of a repetition to the known statement.
+def _confirm_stored(stored: Atom, atom: Atom, now: datetime, reason: str) -> StatementVerdict:
+    """Return the verdict that adds the evidence of a repetition to the stored statement.
 
     A repetition by a user also makes its relations more confident.
     """
-    new_evidence = tuple(evidence for evidence in atom.evidence if evidence not in known.evidence)
+    new_evidence = tuple(evidence for evidence in atom.evidence if evidence not in stored.evidence)
     if not new_evidence:
-        return StatementVerdict(Result.DUPLICATE, known, (), reason)
+        return StatementVerdict(Result.DUPLICATE, stored, (), reason)
     relations = (
-        tuple(_reinforce_relation(relation, now) for relation in known.relations)
+        tuple(_reinforce_relation(relation, now) for relation in stored.relations)
         if atom.origin is Origin.HUMAN
-        else known.relations
+        else stored.relations
     )
-    confirmed = known.with_(evidence=(*known.evidence, *new_evidence), relations=relations)
+    confirmed = stored.with_(evidence=(*stored.evidence, *new_evidence), relations=relations)
     return StatementVerdict(Result.DUPLICATE, confirmed, (confirmed,), reason)
 
 

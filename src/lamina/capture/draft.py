@@ -1,4 +1,4 @@
-"""Validation of input from callers: statements, turns and the header of a conversation."""
+"""Input from callers: validation of statements, turns and the header of a conversation, redaction of statements."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Durability, Layer, MemoryType
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
+from lamina.capture.recalled_context import require_own_words
+from lamina.capture.redact import redact
 from lamina.errors import InvalidInput
 from lamina.text.normal_form import one_line
 from lamina.text.timestamps import parse_time, to_utc
 
 CONTENT_LIMIT = 64 * 1024
 LABEL_LIMIT = 500
+_TEXTS = ("content", "subject", "attribute", "value")
+_LISTS = ("tags", "entities")
 
 
 def clean_text(text: str) -> str:
@@ -116,7 +120,7 @@ class Draft(_InputModel):
 
 
 class InputTurn(_InputModel):
-    """What one speaker said at one time."""
+    """A turn as input: the words of one speaker at one time."""
 
     content: Annotated[str, AfterValidator(clean_text)]
     speaker: Label | None = None
@@ -175,3 +179,29 @@ def _validate(model: type[M], values: object, noun: str = "input") -> M:
             for problem in error.errors()
         )
         raise InvalidInput(details) from error
+
+
+def redact_fields(arguments: Mapping[str, Any], *, personal: bool = False) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the fields without secrets and recalled context, and the names of the secrets.
+
+    Values that are not text stay as they are. InvalidInput if the content is nothing but recalled context.
+    """
+    secret_names: list[str] = []
+
+    def redact_value(value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        redacted = redact(value, personal=personal)
+        secret_names.extend(secret.name for secret in redacted.secrets)
+        return redacted.text
+
+    fields = dict(arguments)
+    if isinstance(fields.get("content"), str):
+        fields["content"] = require_own_words(fields["content"])
+    fields |= {name: redact_value(fields[name]) for name in _TEXTS if name in fields}
+    for name in _LISTS:
+        if isinstance(fields.get(name), list | tuple):
+            fields[name] = [redact_value(item) for item in fields[name]]
+    if isinstance(fields.get("metadata"), Mapping):
+        fields["metadata"] = {key: redact_value(value) for key, value in fields["metadata"].items()}
+    return fields, tuple(dict.fromkeys(secret_names))

@@ -17,6 +17,7 @@ from lamina.atom.sentence_removal import Span, erase_spans, is_distinctive, sent
 from lamina.atom.trust import Origin
 from lamina.capture.conversation import Conversation
 from lamina.capture.pieces import TextPiece
+from lamina.capture.store_reads import StoreReads
 from lamina.store.base import Store
 from lamina.store.fingerprints import FingerprintKind, FingerprintText
 from lamina.text.normal_form import normal_form
@@ -31,26 +32,26 @@ _TRUSTED_SPEAKERS = frozenset({Origin.HUMAN, Origin.AGENT})
 
 
 def remove_erased_sentences(
-    conversation: Conversation, origin: Origin, scope: Scope, store: Store, now: datetime
+    conversation: Conversation, origin: Origin, scope: Scope, reads: StoreReads, now: datetime
 ) -> Conversation:
     """Return the conversation without sentences that were erased after they were said.
 
     Sentences that an untrusted origin repeats are removed as well. Text without a time of its own seems to be new; it
     counts as an old transcript if an erased sentence is next to the same sentences as before.
     """
-    if not store.fingerprints.has_any():
+    if not reads.has_erased:
         return conversation
-    erased = _ErasedSentences(conversation, origin, scope, store, now)
+    erased = _ErasedSentences(conversation, origin, scope, reads.store, now)
     return replace(
         conversation, pieces=tuple(erased.remove_from(n, piece) for n, piece in enumerate(conversation.pieces))
     )
 
 
-def find_erased_statements(atoms: Sequence[Atom], store: Store) -> dict[AtomId, datetime]:
+def find_erased_statements(atoms: Sequence[Atom], reads: StoreReads) -> dict[AtomId, datetime]:
     """Return the statements that were erased and that no person repeats afterwards, with the time of the erasure."""
-    if not atoms or not store.fingerprints.has_any():
+    if not atoms or not reads.has_erased:
         return {}
-    erased_at = store.fingerprints.find_erased({mark for atom in atoms for mark in _fingerprints_of(atom)})
+    erased_at = reads.store.admin.fingerprints.find_erased({mark for atom in atoms for mark in _fingerprints_of(atom)})
     erased: dict[AtomId, datetime] = {}
     for atom in atoms:
         times = [erased_at[mark] for mark in _fingerprints_of(atom) if mark in erased_at]
@@ -86,7 +87,7 @@ class _ErasedSentences:
         )
         self._now = now
         forms = {form for piece in conversation.pieces for _, form in _normalised_sentences(piece.text)}
-        erased_marks = store.fingerprints.find_erased(
+        erased_marks = store.admin.fingerprints.find_erased(
             {self._fingerprint(FingerprintKind.SENTENCE, form) for form in forms if is_distinctive(form)}
         )
         self._erased_at: dict[str, datetime] = {mark.form: at for mark, at in erased_marks.items()}
@@ -99,14 +100,14 @@ class _ErasedSentences:
         """Find sentences in other words that contain an erased value together with a word of its slot."""
         word_runs = {form: set(_word_runs(form)) for form in forms}
         value_marks = {self._fingerprint(FingerprintKind.VALUE, run) for runs in word_runs.values() for run in runs}
-        erased_values = {mark.form for mark in store.fingerprints.find_erased(value_marks)}
+        erased_values = {mark.form for mark in store.admin.fingerprints.find_erased(value_marks)}
         pairs = {
             (form, self._fingerprint(FingerprintKind.VALUE_WITH_TOPIC, f"{value}\0{word}"))
             for form, runs in word_runs.items()
             for value in runs & erased_values
             for word in form.split()
         }
-        erased_at = store.fingerprints.find_erased({mark for _, mark in pairs})
+        erased_at = store.admin.fingerprints.find_erased({mark for _, mark in pairs})
         for form, mark in pairs:
             if mark in erased_at:
                 self._erased_at[form] = max(erased_at[mark], self._erased_at.get(form, erased_at[mark]))
@@ -121,7 +122,7 @@ class _ErasedSentences:
         pairs = {f"{form}\0{word}" for _, _, form, neighbours in candidates for word in neighbours}
         known_pairs = {
             mark.form
-            for mark in store.fingerprints.find_erased(
+            for mark in store.admin.fingerprints.find_erased(
                 {self._fingerprint(FingerprintKind.SENTENCE_WITH_NEIGHBOUR, pair) for pair in pairs}
             )
         }

@@ -1,4 +1,4 @@
-"""The existing statements that new ones are compared with."""
+"""The existing statements that new ones are compared with, and the names by which their subjects are known."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from difflib import SequenceMatcher
 
 from lamina.atom.atom import Atom
 from lamina.atom.claim import Claim, can_replace, claim_of, comparable_value
 from lamina.atom.effective_status import effective_from
 from lamina.atom.identity import AtomId
+from lamina.atom.kinds import MemoryType
 from lamina.atom.lineage import lineage_trust
 from lamina.atom.pair import has_sure_contradiction
 from lamina.atom.scope import Scope, readable_scopes
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.atom.trust import trust_of
-from lamina.store.base import AtomFilter, Store
+from lamina.capture.store_reads import StoreReads
+from lamina.store.base import AtomFilter, Store, TextQuery
+from lamina.text.analyser import analyse
 from lamina.text.equivalence import ComparisonForm, comparison_form
 from lamina.text.normal_form import normal_form
 from lamina.text.timestamps import parse_time
@@ -29,6 +33,13 @@ MAX_RECENT_ENDED = 20
 """How many of the newest challenged or superseded values of a claim are always read."""
 FORGET_REQUESTED_AT = "asked_to_forget_at"
 """The metadata key for the time at which a user asked in a conversation to forget the statement."""
+ALIAS = "alias"
+"""The attribute of a statement that says what else a subject is called."""
+_MAX_ALIASES = 20
+MIN_SIMILARITY = 0.80
+"""The least similarity of two names, and of each pair of words in them that differ."""
+_MIN_WORD_CHARS = 5
+"""Shorter words must be equal: a cat is no bat."""
 _CURRENT_STATUSES = frozenset({Status.ACTIVE, Status.CONSTRAINED})
 _RETRACTED_STATUSES = frozenset({Status.INVALIDATED, Status.TOMBSTONED})
 
@@ -36,36 +47,18 @@ _RETRACTED_STATUSES = frozenset({Status.INVALIDATED, Status.TOMBSTONED})
 class ExistingStatements:
     """The statements of a scope as they will be once the decisions so far are committed."""
 
-    def __init__(self, atoms: Sequence[Atom], store: Store) -> None:
-        self._store = store
+    def __init__(self, atoms: Sequence[Atom], reads: StoreReads) -> None:
+        self._store, self._reads = reads.store, reads
         self._atoms: dict[AtomId, Atom] = {}
         self._by_words: dict[tuple[str, str], dict[AtomId, None]] = defaultdict(dict)
         self._by_claim: dict[tuple[str, Claim], dict[AtomId, None]] = defaultdict(dict)
         self._by_subject: dict[tuple[str, str], dict[AtomId, None]] = defaultdict(dict)
         self._forms: dict[str, ComparisonForm] = {}
         self._is_complete: dict[AtomFilter, bool] = {}
-        for scope in sorted({atom.scope for atom in atoms}):
-            self._read_candidates(scope, [atom for atom in atoms if atom.scope == scope])
-
-    def _read_candidates(self, scope: Scope, atoms: Sequence[Atom]) -> None:
-        """Read the statements that may decide about these atoms.
-
-        A claim may have had thousands of values; most of them decide nothing and are not read.
-        """
-        for batch in _batches(sorted({atom.content for atom in atoms})):
-            self._read_new(AtomFilter(scopes=(scope,), contents=tuple(batch)))
-        claims = {claim for atom in atoms if (claim := claim_of(atom))}
-        claim_names = {name for claim in claims if claim.is_single_valued for name in claim.stored_names}
-        for batch in _batches(sorted(claim_names)):
-            self._read_new(AtomFilter(scopes=(scope,), claims=tuple(batch), statuses=frozenset({Status.ACTIVE})))
-        for subject in sorted({atom.subject for atom in atoms if atom.subject and atom.evidence}):
-            self._read_new(
-                AtomFilter(scopes=(scope,), subject=subject, statuses=_CURRENT_STATUSES, limit=MAX_ON_SUBJECT)
-            )
-        for claim in sorted({claim for atom in atoms if atom.evidence and (claim := claim_of(atom))}, key=str):
-            self._read_new(
-                AtomFilter(scopes=(scope,), claims=claim.stored_names, statuses=_CURRENT_STATUSES, limit=MAX_ON_SUBJECT)
-            )
+        filters = filters_of_candidates(atoms)
+        reads.prefetch(*filters)
+        for atom_filter in filters:
+            self._read_new(atom_filter)
 
     def add_decided(self, atoms: Iterable[Atom]) -> None:
         """Add atoms as they were decided."""
@@ -159,7 +152,7 @@ class ExistingStatements:
 
     def required_trust(self, atom: Atom) -> float:
         """Return the trust that an origin needs to supersede the atom."""
-        return self._store.required_trust(atom) if atom.revision else self.trust_of_new(atom)
+        return self._store.atoms.required_trust(atom) if atom.revision else self.trust_of_new(atom)
 
     def trust_of_new(self, atom: Atom) -> float:
         """Return the trust of a statement that is not stored yet."""
@@ -170,7 +163,8 @@ class ExistingStatements:
         )
 
     def _ancestors(self, scope: Scope, ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
-        return {atom.id: atom for atom in self._store.read(AtomFilter(scopes=readable_scopes(scope), ids=tuple(ids)))}
+        query = AtomFilter(scopes=readable_scopes(scope), ids=tuple(ids))
+        return {atom.id: atom for atom in self._reads.read(query)}
 
     def comparison_form(self, atom: Atom) -> ComparisonForm:
         """Return the words of the atom in the form in which they are compared."""
@@ -195,7 +189,7 @@ class ExistingStatements:
 
     def _read_new(self, query: AtomFilter) -> int:
         """Read atoms from the store and return how many there are; decided versions are not overwritten."""
-        atoms = self._store.read(query)
+        atoms = self._reads.read(query)
         self._add(atom for atom in atoms if atom.id not in self._atoms)
         return len(atoms)
 
@@ -211,13 +205,40 @@ class ExistingStatements:
                 self._by_claim[atom.scope, claim][atom.id] = None
 
 
+def filters_of_candidates(atoms: Sequence[Atom]) -> list[AtomFilter]:
+    """Return the filters of the existing statements that may decide about these.
+
+    A claim may have had thousands of values; most of them decide nothing and are not read.
+    """
+    filters: list[AtomFilter] = []
+    for scope in sorted({atom.scope for atom in atoms}):
+        new = [atom for atom in atoms if atom.scope == scope]
+        claims = {claim for atom in new if (claim := claim_of(atom))}
+        names = {name for claim in claims if claim.is_single_valued for name in claim.stored_names}
+        with_evidence = [atom for atom in new if atom.evidence]
+        subjects = {atom.subject for atom in with_evidence if atom.subject}
+        own_claims = {claim for atom in with_evidence if (claim := claim_of(atom))}
+        current = AtomFilter(scopes=(scope,), statuses=_CURRENT_STATUSES, limit=MAX_ON_SUBJECT)
+        active = frozenset({Status.ACTIVE})
+        contents = sorted({atom.content for atom in new})
+        filters += [AtomFilter(scopes=(scope,), contents=tuple(batch)) for batch in _batches(contents)]
+        filters += [
+            AtomFilter(scopes=(scope,), claims=tuple(batch), statuses=active) for batch in _batches(sorted(names))
+        ]
+        filters += [replace(current, subject=subject) for subject in sorted(subjects)]
+        filters += [replace(current, claims=claim.stored_names) for claim in sorted(own_claims, key=str)]
+    return filters
+
+
 def ended_at(atom: Atom, store: Store) -> datetime | None:
     """Return when a statement was invalidated or forgotten.
 
     None if an undo removed it: then it may be said again at any time.
     """
     last_change = next(
-        version for version in reversed(store.versions(atom.id)) if version.old_status is not version.atom.status
+        version
+        for version in reversed(store.journal.versions(atom.id))
+        if version.old_status is not version.atom.status
     )
     if atom.status is not Status.TOMBSTONED:
         return last_change.at
@@ -229,7 +250,7 @@ def ended_at(atom: Atom, store: Store) -> datetime | None:
 
 def is_undone(atom: Atom, store: Store) -> bool:
     """Return whether an atom was removed by undoing the commit that created it, and not by a request to forget it."""
-    return atom.status is Status.TOMBSTONED and store.versions(atom.id)[-1].verb == "undo"
+    return atom.status is Status.TOMBSTONED and store.journal.versions(atom.id)[-1].verb == "undo"
 
 
 def forget_requested_at(atom: Atom) -> datetime | None:
@@ -243,3 +264,75 @@ def forget_requested_at(atom: Atom) -> datetime | None:
 def _batches(values: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(values), READ_BATCH):
         yield values[start : start + READ_BATCH]
+
+
+def resolve_subject(atom: Atom, reads: StoreReads, now: datetime) -> Atom:
+    """Return the statement with the name by which its subject is already known, or unchanged if there is none."""
+    subject_form = normal_form(atom.subject)
+    if (
+        not subject_form
+        or claim_of(atom) is None
+        or normal_form(atom.attribute or "") == ALIAS
+        or _is_known_subject(atom, reads)
+    ):
+        return atom
+    known_name = _find_by_alias(atom, subject_form, reads, now) or _find_by_spelling(atom, subject_form, reads)
+    return atom.with_(subject=known_name) if known_name else atom
+
+
+def _is_known_subject(atom: Atom, reads: StoreReads) -> bool:
+    return reads.has_any(AtomFilter(scopes=(atom.scope,), subject=atom.subject))
+
+
+def _find_by_alias(atom: Atom, subject_form: str, reads: StoreReads, now: datetime) -> str | None:
+    query = TextQuery(
+        scopes=(atom.scope,),
+        tokens=tuple(dict.fromkeys(analyse(subject_form))),
+        statuses=frozenset(RECALL_WEIGHT),
+        memory_types=frozenset({MemoryType.FACT}),
+        valid_at=now,
+        limit=_MAX_ALIASES,
+    )
+    ids = tuple(dict.fromkeys(match.atom_id for match in reads.search(query)))
+    atoms = reads.read(AtomFilter(scopes=(atom.scope,), ids=ids)) if ids else []
+    aliases = (alias for alias in atoms if normal_form(alias.attribute or "") == ALIAS)
+    return next((alias.subject for alias in aliases if normal_form(alias.value or "") == subject_form), None)
+
+
+def _find_by_spelling(atom: Atom, subject_form: str, reads: StoreReads) -> str | None:
+    """Return the only known subject that is spelled nearly the same; None if there are several.
+
+    The first word of a proper name must be equal: Martina is no misspelling of Martin.
+    """
+    similar = [
+        subject
+        for subject in reads.store.atoms.find_subjects(atom.scope, subject_form.split())
+        if is_same_name(subject_form, subject)
+    ]
+    if atom.subject[:1].isupper():
+        first_word = subject_form.split()[0]
+        similar = [subject for subject in similar if first_word in subject.split()]
+    if len(similar) != 1:
+        return None
+    statements = reads.read(AtomFilter(scopes=(atom.scope,), subject=similar[0], limit=1))
+    return statements[0].subject if statements else None
+
+
+def is_same_name(name: str, other: str) -> bool:
+    """Return whether two names in normal form mean one thing; numbers and short words must be equal."""
+    words, other_words = sorted(name.split()), sorted(other.split())
+    if words == other_words:
+        return bool(words)
+    if len(words) != len(other_words) or _similarity(" ".join(words), " ".join(other_words)) < MIN_SIMILARITY:
+        return False
+    return all(a == b or _is_misspelling(a, b) for a, b in zip(words, other_words, strict=True))
+
+
+def _is_misspelling(word: str, other: str) -> bool:
+    if min(len(word), len(other)) < _MIN_WORD_CHARS or not (word.isalpha() and other.isalpha()):
+        return False
+    return _similarity(word, other) >= MIN_SIMILARITY
+
+
+def _similarity(text: str, other: str) -> float:
+    return SequenceMatcher(None, text, other, autojunk=False).ratio()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from lamina.atom.atom import Evidence
+from lamina.capture.llm.counts import ModelCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Extractor(Protocol):
 
     @property
     def instant(self) -> bool:
-        """Whether it works without calling a service."""
+        """Return whether it works without calling a service."""
 
     def extract(self, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = ()) -> list[ExtractedStatement]:
         """Return every statement of the turns, in their order; `before` are the turns before them, as context."""
@@ -69,3 +71,36 @@ class DisabledExtractor(ExplicitRequestExtractor):
     """Switched off: only explicit requests to remember become statements, and changes are not detected."""
 
     name = "no extractor"
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionResult:
+    """The statements that an extractor found, and its name.
+
+    `failure` says why the language model, or the extractor itself, contributed nothing; `counts` is None if no language
+    model was called.
+    """
+
+    statements: tuple[ExtractedStatement, ...]
+    extractor_name: str
+    failure: str | None = None
+    counts: ModelCounts | None = None
+
+
+class CountingExtractor(ABC):
+    """An extractor that also counts what a language model contributed."""
+
+    @abstractmethod
+    def extract_with_counts(
+        self, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = ()
+    ) -> ExtractionResult:
+        """Return every statement of the turns, in their order, with counts."""
+
+
+def run_extractor(
+    extractor: Extractor, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = ()
+) -> ExtractionResult:
+    """Return what any extractor finds, with counts if a language model was called."""
+    if isinstance(extractor, CountingExtractor):
+        return extractor.extract_with_counts(turns, before)
+    return ExtractionResult(tuple(extractor.extract(turns, before)), extractor.name)

@@ -1,9 +1,18 @@
-"""Which parts of a turn are prose: code, headings, tables, list items, placeholders and pasted text are not."""
+"""The parts of a turn that are prose, not code, headings, tables, list items, placeholders or pasted text."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
+
+from lamina.text.normal_form import one_line
+from lamina.text.sentences import find_sentences
+
+MAX_SENTENCES = 40
+MAX_SENTENCE_CHARS = 400
+"""Of a turn, so many sentences of so many characters are compared."""
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
 _MARKDOWN_PREFIX = re.compile(r"^\s*+(?:#{1,6}\s|>|\||[-*•+–]\s|\(?\d{1,3}[.)]\s|\[|<)")
@@ -54,3 +63,28 @@ def is_prose(sentence: str) -> bool:
 def _opens_quotation(sentence: str) -> bool:
     """Return whether a sentence contains only one end of a quotation."""
     return sentence.count('"') % 2 == 1 or sentence.count("“") != sentence.count("”")
+
+
+class StatableSentence(NamedTuple):
+    """A sentence of a turn: its place and its words on one line."""
+
+    start: int
+    end: int
+    text: str
+
+
+@lru_cache(maxsize=4096)
+def find_statable_sentences(text: str) -> tuple[StatableSentence, ...]:
+    """Return the sentences of a turn that may state something, in order."""
+    code_spans = find_fenced_code(text)
+    outside = (
+        span for span in find_sentences(text) if not any(span[0] < end and start < span[1] for start, end in code_spans)
+    )
+    candidates = (
+        StatableSentence(start, end, one_line(text[start:end])) for start, end in islice(outside, MAX_SENTENCES)
+    )
+    return tuple(
+        sentence
+        for sentence in candidates
+        if len(sentence.text) <= MAX_SENTENCE_CHARS and not is_question(sentence.text)
+    )

@@ -15,7 +15,7 @@ MODEL_STAGE = "language model"
 
 
 class Result(StrEnum):
-    """What was done with one piece of input."""
+    """A result of writing one piece of input."""
 
     KEPT = "kept"
     NEW = "new"
@@ -64,13 +64,13 @@ class Receipt:
         return self.outcomes[0].atom
 
 
-def merge_receipts(capture_receipt: Receipt, read_receipts: Sequence[Receipt]) -> Receipt:
+def merge_receipts(capture_receipt: Receipt, extraction_receipts: Sequence[Receipt]) -> Receipt:
     """Return the receipt of a capture merged with the receipts of extracting statements from it."""
-    new_outcomes = tuple(outcome for receipt in read_receipts for outcome in receipt.outcomes)
+    new_outcomes = tuple(outcome for receipt in extraction_receipts for outcome in receipt.outcomes)
     stages = dict(capture_receipt.stages) | {
-        name: report for receipt in read_receipts for name, report in receipt.stages
+        name: report for receipt in extraction_receipts for name, report in receipt.stages
     }
-    model_counts = [receipt.counts for receipt in read_receipts if receipt.counts is not None]
+    model_counts = [receipt.counts for receipt in extraction_receipts if receipt.counts is not None]
     total = sum(model_counts[1:], model_counts[0]) if model_counts else None
     if total is not None:
         stages[MODEL_STAGE] = str(total)

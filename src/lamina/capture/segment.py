@@ -1,26 +1,37 @@
-"""Segments: the words as they were said, one passage for each turn or paragraph, in atoms that only grow."""
+"""Segments: the words as they were said, one passage for each turn or paragraph, in atoms that only grow.
+
+A segment holds the words of one origin and principal only. Output of a tool gets segments of its own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.identity import AtomId
-from lamina.atom.passage import close_segment, parse_segment, render_passage
+from lamina.atom.passage import close_segment, parse_segment, passages_of, render_passage
 from lamina.atom.scope import Scope
-from lamina.atom.trust import Origin
+from lamina.atom.status import Status
+from lamina.atom.trust import Origin, limit_origin, words_need_review
+from lamina.capture.extraction import CapturedTurn
 from lamina.capture.pieces import TextPiece
+from lamina.store.base import AtomFilter
+from lamina.text.hidden_characters import HIDDEN_TEXT_TAG, has_hidden_text
+from lamina.text.speaker_roles import is_tool
 
 _PASSAGE_SEPARATOR = "\n\n"
 _PAGE, _HEADING = "page", "heading"
 """Metadata keys: where in its document the text of a segment begins."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentTarget:
-    """Where pieces are stored: the session, the limits of its segments, and who is responsible for the words."""
+    """The place of new pieces: the session, the limits of its segments, and who is responsible for the words.
+
+    `delivered_by` is the origin of the caller who delivers words of another origin.
+    """
 
     scope: Scope
     session_id: str
@@ -31,6 +42,80 @@ class SegmentTarget:
     observed_at: datetime
     max_chars: int
     idle_timeout: timedelta
+    delivered_by: Origin = Origin.HUMAN
+    tags: tuple[str, ...] = ()
+
+    @property
+    def session_filter(self) -> AtomFilter:
+        """Return the filter of the atoms of the session."""
+        return AtomFilter(scopes=(self.scope,), session_id=self.session_id)
+
+
+def sort_segments(atoms: Sequence[Atom]) -> list[Atom]:
+    """Return the segments among the atoms of a session, in the order of their numbers."""
+    segments = (atom for atom in atoms if atom.is_segment)
+    return sorted(segments, key=lambda segment: (_segment_number(segment), segment.id))
+
+
+def find_open_segment(segments: Sequence[Atom], target: SegmentTarget) -> Atom | None:
+    """Return the last of a session's segments if new words of the target's origin may be appended to it, else None."""
+    spoken = [
+        segment for segment in segments if segment.origin is not Origin.TOOL or target.origin is Origin.TOOL
+    ] or segments
+    if not spoken:
+        return None
+    last = spoken[-1]
+    # Untrusted text is never appended to a segment that was confirmed in review.
+    needs_review = words_need_review(target.origin, target.delivered_by)
+    is_open = last.status is (Status.CONSTRAINED if needs_review else Status.ACTIVE)
+    is_same_writer = (last.origin, last.principal) == (target.origin, target.principal)
+    return last if is_open and is_same_writer else None
+
+
+def extend_session(
+    pieces: Sequence[TextPiece], target: SegmentTarget, stored_segments: Sequence[Atom], ids: Iterator[AtomId]
+) -> list[Atom]:
+    """Return the segments of a session that hold the new pieces: the open one extended, then new ones.
+
+    New segments are pending if their origin needs review: a tool, a web page, a file that an agent sends.
+    """
+    last_number = _segment_number(stored_segments[-1]) if stored_segments else 0
+    spoken = [piece for piece in pieces if not is_tool(piece.speaker)]
+    segments = extend_segments(spoken, target, find_open_segment(stored_segments, target), last_number, ids)
+    tool_output = [piece for piece in pieces if is_tool(piece.speaker)]
+    if tool_output:
+        tool_target = replace(target, origin=limit_origin(target.origin, Origin.TOOL))
+        last_number = max([last_number, *map(_segment_number, segments)])
+        segments += extend_segments(tool_output, tool_target, None, last_number, ids)
+    return [tag_invisible_characters(add_tags(_hold_untrusted(segment, target), target.tags)) for segment in segments]
+
+
+def turns_of(segment: Atom) -> list[CapturedTurn]:
+    """Return the turns of a segment."""
+    return [
+        CapturedTurn(segment.id, passage.n, passage.text, passage.speaker, passage.at or segment.observed_at)
+        for passage in passages_of(segment)
+    ]
+
+
+def add_tags(atom: Atom, tags: Sequence[str]) -> Atom:
+    """Return the atom with these tags too."""
+    return atom.with_(tags=tuple(dict.fromkeys((*atom.tags, *tags)))) if tags else atom
+
+
+def tag_invisible_characters(atom: Atom) -> Atom:
+    """Return the atom with a tag if its text contains invisible characters, so that readers are warned."""
+    return add_tags(atom, (HIDDEN_TEXT_TAG,)) if has_hidden_text(atom.content) else atom
+
+
+def _hold_untrusted(segment: Atom, target: SegmentTarget) -> Atom:
+    is_held = not segment.revision and words_need_review(segment.origin, target.delivered_by)
+    return segment.with_(status=Status.CONSTRAINED) if is_held else segment
+
+
+def _segment_number(segment: Atom) -> int:
+    tail = (segment.segment_id or "").rpartition("-")[2]
+    return int(tail) if tail.isdecimal() else 0
 
 
 def extend_segments(

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from lamina.atom.atom import Evidence
 from lamina.capture.extraction import CapturedTurn, ExtractedStatement
-from lamina.capture.forget_requests import is_direct_order
+from lamina.capture.memory_requests import find_remember_requests, is_direct_order
 from lamina.capture.prose import find_fenced_code, is_pasted, is_prose, is_question
-from lamina.capture.remember_requests import find_remember_requests
 from lamina.models.state_model import SentenceState
 from lamina.states.state_reader import StateReader
 from lamina.text.normal_form import one_line

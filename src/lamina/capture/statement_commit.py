@@ -1,27 +1,28 @@
-"""Committing the verdicts on statements: one commit, and a receipt with every outcome."""
+"""Committing the verdicts on statements: one commit of what the origin may change, and a receipt with every outcome."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
 from lamina.atom.atom import Atom
 from lamina.atom.claim import mark_multi_valued
-from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.identity import AtomId
+from lamina.atom.relation import Relation, RelationName
 from lamina.atom.scope import Scope
-from lamina.atom.trust import Origin
+from lamina.atom.status import RECALL_WEIGHT, Status
+from lamina.atom.trust import TRUST, Origin
 from lamina.capture.change.dependants import DependencyRule, find_dependants
-from lamina.capture.classification import StatementVerdict, classify
+from lamina.capture.classification import SURE, StatementVerdict, classify
 from lamina.capture.erased_text import find_erased_statements
-from lamina.capture.existing_statements import ExistingStatements
+from lamina.capture.existing_statements import ExistingStatements, resolve_subject
 from lamina.capture.receipt import Outcome, Receipt, Result
-from lamina.capture.subject_resolution import resolve_subject
-from lamina.capture.trust_limits import limit_to_trust
+from lamina.capture.store_reads import StoreReads
 from lamina.errors import ClaimTaken, Refused, StaleRevision
-from lamina.store.base import AtomChange, Commit, CommitResult, Store
+from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, Store, TransactionMode
 from lamina.store.buffer import BufferedPassage
 
 T = TypeVar("T")
@@ -31,7 +32,7 @@ logger = logging.getLogger("lamina")
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Who writes, and into which scope.
+    """The actor of a write, and its scope.
 
     `rules` say which attributes depend on which; `delivered_by` is the origin of the caller who delivers text of
     another origin; `multi_valued` are attributes that may have several values.
@@ -95,25 +96,25 @@ def commit_verdicts(
         changes=tuple(AtomChange(atom) for atom in changed.values()),
     )
     if not segment_batch.queued:
-        return _make_receipt(store.commit(commit), outcomes)
-    with store.exclusive_transaction():
-        committed = store.commit(commit)
+        return _make_receipt(store.journal.append(commit), outcomes)
+    with store.transaction(TransactionMode.WRITE) as transaction:
+        committed = transaction.journal.append(commit)
         if not committed.is_repeat:
-            store.buffer.add(segment_batch.queued)
+            transaction.queue.buffer.add(segment_batch.queued)
     return _make_receipt(committed, outcomes)
 
 
 def classify_statements(
-    atoms: Sequence[Atom], store: Store, now: datetime, multi_valued: frozenset[str] = frozenset()
+    atoms: Sequence[Atom], reads: StoreReads, now: datetime, multi_valued: frozenset[str] = frozenset()
 ) -> list[StatementVerdict]:
     """Return the verdict on each statement against the existing ones and those before it in the list.
 
     `multi_valued` are attributes that may have several values.
     """
     verdicts: list[StatementVerdict] = []
-    atoms = [mark_multi_valued(resolve_subject(atom, store, now), multi_valued) for atom in atoms]
-    existing, known_ids = ExistingStatements(atoms, store), {atom.id: atom.id for atom in atoms}
-    erased = find_erased_statements(atoms, store)
+    atoms = [mark_multi_valued(resolve_subject(atom, reads, now), multi_valued) for atom in atoms]
+    existing, known_ids = ExistingStatements(atoms, reads), {atom.id: atom.id for atom in atoms}
+    erased = find_erased_statements(atoms, reads)
     for atom in atoms:
         if atom.id in erased:
             verdicts.append(StatementVerdict(Result.REFUSED, atom, (), f"it was erased on {erased[atom.id]:%Y-%m-%d}"))
@@ -138,26 +139,21 @@ def retry_exclusively(store: Store, work: Callable[[], T]) -> T:
     try:
         return work()
     except (StaleRevision, ClaimTaken):
-        with store.exclusive_transaction():
+        with store.transaction(TransactionMode.WRITE):
             return work()
 
 
-def retry_without_changes(store: Store, work: Callable[[bool], T]) -> T:
-    """Run `work(True)`, which looks for changes; if a rule of the store refuses the result, run `work(False)`.
+def write_detecting_changes(store: Store, write: Callable[[bool], T]) -> T:
+    """Run `write(True)`, which detects changes; if a rule of the store refuses its commit, run `write(False)`.
 
-    Captured text is stored whatever it seems to change.
+    So words are stored whatever they seem to change. Either is run again in an exclusive transaction if another writer
+    was faster.
     """
     try:
-        return retry_exclusively(store, lambda: work(True))
+        return retry_exclusively(store, lambda: write(True))
     except (ClaimTaken, Refused) as problem:
         logger.warning("stored without change detection: %s", type(problem).__name__)
-        return retry_exclusively(store, lambda: work(False))
-
-
-def new_ids(source: IdSource, at: datetime) -> Iterator[AtomId]:
-    """Yield new atom ids of one moment, without end."""
-    while True:
-        yield source.new(at)
+        return retry_exclusively(store, lambda: write(False))
 
 
 def _make_receipt(committed: CommitResult, outcomes: Sequence[Outcome]) -> Receipt:
@@ -168,3 +164,69 @@ def _make_receipt(committed: CommitResult, outcomes: Sequence[Outcome]) -> Recei
         return Receipt(committed.id, duplicates, repeated=True)
     written = {atom.id: atom for atom in committed.atoms}
     return Receipt(committed.id, tuple(Outcome(o.result, written.get(o.atom.id, o.atom), o.reason) for o in outcomes))
+
+
+def limit_to_trust(changed: Mapping[AtomId, Atom], origin: Origin, scope: Scope, store: Store) -> dict[AtomId, Atom]:
+    """Return those of the changes that the origin may make.
+
+    An atom that would supersede one it may not change is written as challenged, with a relation to what it contradicts.
+    """
+    if origin is Origin.HUMAN:
+        return dict(changed)
+    trusted_ids = _find_more_trusted_segments(changed, origin, scope, store)
+    stored = (
+        {atom.id: atom for atom in store.atoms.read(AtomFilter(scopes=(scope,), ids=tuple(changed)))}
+        if trusted_ids
+        else {}
+    )
+    allowed_evidence = [_drop_evidence(atom, stored.get(atom.id), trusted_ids) for atom in changed.values()]
+    forbidden = {atom.id: atom for atom in allowed_evidence if _is_forbidden(atom, origin, store)}
+    return {atom.id: _drop_forbidden_links(atom, forbidden) for atom in allowed_evidence if atom.id not in forbidden}
+
+
+def _is_forbidden(atom: Atom, origin: Origin, store: Store) -> bool:
+    return (
+        store.atoms.find_refusal_reason(atom, origin) is not None
+        if atom.revision
+        else TRUST[atom.origin] > TRUST[origin]
+    )
+
+
+def _find_more_trusted_segments(changed: Mapping[AtomId, Atom], origin: Origin, scope: Scope, store: Store) -> set[str]:
+    """Return the ids of the segments among the evidence that are more trusted than the origin."""
+    ids = {AtomId(evidence.segment) for atom in changed.values() for evidence in atom.evidence} - changed.keys()
+    segments = store.atoms.read(AtomFilter(scopes=(scope,), ids=tuple(sorted(ids)))) if ids else []
+    return {segment.id for segment in segments if TRUST[segment.origin] > TRUST[origin]}
+
+
+def _drop_evidence(atom: Atom, stored: Atom | None, segment_ids: Collection[str]) -> Atom:
+    """Return the atom without evidence in these segments, except what it had before."""
+    stored_evidence = stored.evidence if stored else ()
+    evidence = tuple(item for item in atom.evidence if item.segment not in segment_ids or item in stored_evidence)
+    return atom if evidence == atom.evidence else atom.with_(evidence=evidence)
+
+
+def _drop_forbidden_links(atom: Atom, forbidden: Mapping[AtomId, Atom]) -> Atom:
+    """Return the atom without links to forbidden atoms, challenged if it would have superseded one of them."""
+    if not forbidden.keys() & {
+        *atom.supersedes,
+        *atom.superseded_by,
+        *(relation.target for relation in atom.relations),
+    }:
+        return atom
+    rivals = [supersede for supersede in atom.supersedes if supersede in forbidden and forbidden[supersede].revision]
+    relations = tuple(
+        relation
+        for relation in atom.relations
+        if relation.target not in forbidden or forbidden[relation.target].revision
+    )
+    relations += tuple(Relation(RelationName.CONTRADICTS, rival, SURE) for rival in rivals)
+    is_challenged = bool(rivals) and atom.status in RECALL_WEIGHT
+    return atom.with_(
+        relations=relations,
+        status=Status.CHALLENGED if is_challenged else atom.status,
+        supersedes=tuple(supersede for supersede in atom.supersedes if supersede not in forbidden),
+        superseded_by=tuple(
+            atom_id for atom_id in atom.superseded_by if atom_id not in forbidden or forbidden[atom_id].revision
+        ),
+    )

@@ -45,7 +45,7 @@ class SurpriseScorer:
         """Return the surprise of a text from 0 (known) to 1, or None if there is nothing to compare with."""
         if self.embedder is None:
             return None
-        nearest = self.store.encodings.find_nearest(
+        nearest = self.store.passages.find_nearest(
             VectorQuery(
                 scopes=(scope,),
                 status_weights=RECALL_WEIGHT,

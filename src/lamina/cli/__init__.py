@@ -9,7 +9,7 @@ def main() -> None:
     """Run the `lamina` command. `hook` and `mcp`, which a host waits for, start without loading the other commands."""
     arguments = sys.argv[1:]
     if "hook" in arguments and "--help" not in arguments:
-        from lamina.cli import hook
+        from lamina.cli import hook_fast_start as hook
 
         if hook.is_hook_command(arguments):
             hook.main(arguments)

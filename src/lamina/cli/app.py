@@ -18,7 +18,7 @@ from lamina.cli import (
     install,
     mcp,
     models,
-    proposals,
+    proposals_and_quarantine,
     read,
     review,
     serve,
@@ -29,8 +29,7 @@ from lamina.cli import (
     working_memory,
     write,
 )
-from lamina.cli.command import JsonOption, ScopeOption, SharedOptions, VaultOption, exit_on_error
-from lamina.cli.output import CommandOutput
+from lamina.cli.command import JsonOption, ScopeOption, SharedOptions, VaultOption, run_command
 
 EPILOG = (
     "Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 refused. "
@@ -40,15 +39,30 @@ EPILOG = (
 app = typer.Typer(
     name="lamina", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich", epilog=EPILOG
 )
-for family in (init, tour, try_, write, erase, import_, proposals, read, upkeep, dream, serve, mcp, install, bench):
+for family in (
+    init,
+    tour,
+    try_,
+    write,
+    erase,
+    import_,
+    proposals_and_quarantine,
+    read,
+    upkeep,
+    dream,
+    serve,
+    mcp,
+    install,
+    bench,
+):
     app.registered_commands += family.app.registered_commands
-app.add_typer(models.app, rich_help_panel="Upkeep")
-app.add_typer(token.app, rich_help_panel=token.PANEL)
-app.add_typer(working_memory.run, rich_help_panel=working_memory.PANEL)
-app.add_typer(working_memory.block, rich_help_panel=working_memory.PANEL)
-app.add_typer(review.review, rich_help_panel=review.PANEL)
-for group in (proposals.profile, proposals.semantic, proposals.procedural):
-    app.add_typer(group, rich_help_panel=review.PANEL)
+proposal_groups = (
+    proposals_and_quarantine.profile,
+    proposals_and_quarantine.semantic,
+    proposals_and_quarantine.procedural,
+)
+for group in (models.app, token.app, working_memory.run, working_memory.block, review.review, *proposal_groups):
+    app.add_typer(group)
 
 
 @app.callback(invoke_without_command=True)
@@ -70,8 +84,7 @@ def lamina(
         return
     from lamina.cli.status_card import build_status_card
 
-    with exit_on_error(CommandOutput(as_json=json), ""), shared.open_session() as session:
-        session.output.print_result(build_status_card(session))
+    run_command(shared, "", build_status_card, {})
 
 
 def run() -> None:

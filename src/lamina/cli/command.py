@@ -1,11 +1,11 @@
-"""What all commands share: the options `--vault`, `--scope` and `--json`, opening the vault, and exit codes."""
+"""Declare what all commands share: the options `--vault`, `--scope` and `--json`, opening the vault, and exit codes."""
 
 from __future__ import annotations
 
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,29 +62,68 @@ class SharedOptions:
 
 
 def command(
-    app: typer.Typer, name: str, *, panel: str, example: str, has_dry_run: bool = False, may_create: bool = False
+    app: typer.Typer, name: str, *, example: str, has_dry_run: bool = False, may_create: bool = False
 ) -> Callable[[F], F]:
     """Register a function `(session, …) -> CommandResult` as a command; the function itself stays callable."""
 
     def register(function: F) -> F:
         def run(ctx: typer.Context, **arguments: Any) -> None:
-            shared = SharedOptions(arguments.pop("vault"), arguments.pop("scope"), arguments.pop("json")).completed_by(
-                ctx.obj or SharedOptions()
-            )
             dry_run = arguments.pop("dry_run", False)
-            with exit_on_error(CommandOutput(as_json=shared.as_json), name):
-                with shared.open_session(dry_run=dry_run, may_create=may_create) as session:
-                    view = function(session, **arguments)
-                    if view is not None:
-                        session.output.print_result(view)
-                if view is not None and view.exit_code:
-                    raise typer.Exit(view.exit_code)
+            run_command(_pop_shared(ctx, arguments), name, function, arguments, dry_run=dry_run, may_create=may_create)
 
         _set_signature(run, function, has_dry_run=has_dry_run)
+        panel = app.info.rich_help_panel
         app.command(name, help=inspect.getdoc(function), epilog=f"Example: {example}", rich_help_panel=panel)(run)
         return function
 
     return register
+
+
+def command_group(
+    name: str, *, panel: str, help: str, example: str, default: Callable[..., CommandResult] | None = None
+) -> typer.Typer:
+    """Return a group of commands; without a command it runs `default`, or shows its help if there is none."""
+    group = typer.Typer(
+        name=name,
+        help=help,
+        epilog=f"Example: {example}",
+        rich_help_panel=panel,
+        no_args_is_help=default is None,
+        invoke_without_command=default is not None,
+    )
+
+    def run(ctx: typer.Context, **arguments: Any) -> None:
+        ctx.obj = _pop_shared(ctx, arguments)
+        if default is not None and ctx.invoked_subcommand is None:
+            run_command(ctx.obj, name, default, arguments)
+
+    _set_signature(run, default)
+    group.callback()(run)
+    return group
+
+
+def run_command(
+    shared: SharedOptions,
+    name: str,
+    function: Callable[..., CommandResult | None],
+    arguments: Mapping[str, Any],
+    *,
+    dry_run: bool = False,
+    may_create: bool = False,
+) -> None:
+    """Call the function of a command with a session, print its result and exit with its exit code."""
+    with exit_on_error(CommandOutput(as_json=shared.as_json), name):
+        with shared.open_session(dry_run=dry_run, may_create=may_create) as session:
+            result = function(session, **arguments)
+            if result is not None:
+                session.output.print_result(result)
+        if result is not None and result.exit_code:
+            raise typer.Exit(result.exit_code)
+
+
+def _pop_shared(ctx: typer.Context, arguments: dict[str, Any]) -> SharedOptions:
+    shared = SharedOptions(arguments.pop("vault"), arguments.pop("scope"), arguments.pop("json"))
+    return shared.completed_by(ctx.obj or SharedOptions())
 
 
 @contextmanager
@@ -104,24 +143,18 @@ def exit_on_error(output: CommandOutput, name: str) -> Iterator[None]:
 
 
 def _set_signature(
-    run: Callable[..., None], function: Callable[..., CommandResult | None], *, has_dry_run: bool
+    run: Callable[..., None], function: Callable[..., CommandResult | None] | None, *, has_dry_run: bool = False
 ) -> None:
     """Give the wrapper the parameters of the function and the shared options, for Typer."""
-    hints = get_type_hints(function, include_extras=True)
-    command_parameters = [
-        parameter.replace(annotation=hints[parameter.name], kind=inspect.Parameter.KEYWORD_ONLY)
-        for parameter in list(inspect.signature(function).parameters.values())[1:]
-    ]
-    shared_options = [("vault", VaultOption, None), ("scope", ScopeOption, None), ("json", JsonOption, False)]
-    if has_dry_run:
-        shared_options.insert(0, ("dry_run", DryRunOption, False))
+    hints = get_type_hints(function, include_extras=True) if function else {}
+    command_parameters = list(inspect.signature(function).parameters.values())[1:] if function else []
+    added: list[tuple[str, Any, Any]] = [("dry_run", DryRunOption, False)] if has_dry_run else []
+    added += [("vault", VaultOption, None), ("scope", ScopeOption, None), ("json", JsonOption, False)]
+    kind = inspect.Parameter.KEYWORD_ONLY
     parameters = [
-        inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
-        *command_parameters,
-        *(
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
-            for name, kind, default in shared_options
-        ),
+        inspect.Parameter("ctx", kind, annotation=typer.Context),
+        *(parameter.replace(annotation=hints[parameter.name], kind=kind) for parameter in command_parameters),
+        *(inspect.Parameter(name, kind, annotation=hint, default=default) for name, hint, default in added),
     ]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

@@ -52,12 +52,16 @@ class CommandSession:
         if not self.dry_run:
             yield self.memory
             return
-        with self.memory.trial():
-            yield self.memory
+        opened = self.memory
+        with opened.trial() as self._memory:
+            try:
+                yield self._memory
+            finally:
+                self._memory = opened
 
     def note_once(self, name: str, text: str) -> None:
         """Print a note once for each vault."""
-        marker = self.memory.state / f"told-{name}"
+        marker = self.memory.engine.state / f"told-{name}"
         if text and not marker.exists():
             self.output.print_note(text)
             marker.touch()
@@ -98,11 +102,11 @@ class CommandSession:
 
     def _open(self, *, watch: bool | None = False) -> Memory:
         from lamina.cli.progress import ProgressBar
-        from lamina.memory import Memory
+        from lamina.memory import open_memory
 
         folder = self.choice.folder if self._may_create else self.choice.require_folder()
         with ProgressBar() as bar:
-            memory = Memory(folder, self.scope, watch=watch, background=False, progress=bar)
-        if memory.created and not self._is_quiet:
+            memory = open_memory(folder, self.scope, watch=watch, background=False, progress=bar)
+        if memory.engine.created and not self._is_quiet:
             self.output.print_note(f"created a vault in {folder}")
         return memory

@@ -17,15 +17,12 @@ from lamina.cli.record_views import short_id
 if TYPE_CHECKING:
     from lamina.dream.report import DreamReport
 
-app = typer.Typer()
-PANEL = "Upkeep"
+app = typer.Typer(rich_help_panel="Upkeep")
 MAX_MOVES_SHOWN = 12
 """Changes of a step that are printed; `--json` has all of them."""
 
 
-@command(
-    app, "dream", panel=PANEL, has_dry_run=True, example="lamina dream --dry-run  ·  lamina dream --step age --yes"
-)
+@command(app, "dream", has_dry_run=True, example="lamina dream --dry-run  ·  lamina dream --step age --yes")
 def dream(
     session: CommandSession,
     step: Annotated[
@@ -49,14 +46,14 @@ def dream(
 ) -> CommandResult:
     """Consolidate: age memories, summarise related ones, challenge outdated ones. One undo reverts all of it."""
     with session.open_for_change() as memory:
-        if if_due and not memory.dream_is_due():
+        if if_due and not memory.upkeep.dream_is_due():
             return CommandResult({"due": False}, (TextLine("no dream is due"),))
         with ProgressBar() as bar:
-            report = memory.dream(
+            report = memory.upkeep.dream(
                 step, dry_run=session.dry_run, yes=yes, progress=lambda done, of: bar("dreaming", done, of)
             )
         if plot is not None:
-            memory.plot(plot)
+            memory.upkeep.plot(plot)
     session.embed_pending()
     return CommandResult(_data(session, report), tuple(_blocks(session, report)), 1 if report.failed else 0)
 

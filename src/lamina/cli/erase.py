@@ -12,13 +12,13 @@ from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, FieldList, OutputBlock, TextLine
 from lamina.cli.receipts import DRY_RUN_NOTE
 from lamina.cli.record_views import short_id
+from lamina.cli.write import IdsArgument
 from lamina.errors import InvalidInput, Refused
 
 if TYPE_CHECKING:
     from lamina.review.erase import ErasureReceipt
 
-app = typer.Typer()
-PANEL = "Write"
+app = typer.Typer(rich_help_panel="Write")
 MAX_IDS_SHOWN = 20
 """Ids that are printed; more are only counted."""
 
@@ -26,16 +26,12 @@ MAX_IDS_SHOWN = 20
 @command(
     app,
     "erase",
-    panel=PANEL,
     has_dry_run=True,
     example='lamina erase 8qj1hjz0 --reason "she asked me to"  ·  lamina erase --session call --dry-run',
 )
 def erase(
     session: CommandSession,
-    ids: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[ID]...", help="Ids of atoms, or the ends of ids.", show_default=False),
-    ] = None,
+    ids: IdsArgument = None,
     session_id: Annotated[
         str | None,
         typer.Option("--session", help="Erase everything captured in this session, and what was derived from it."),
@@ -58,8 +54,8 @@ def _confirm_erasure(session: CommandSession, ids: list[str], session_id: str | 
     """Show what would be erased and ask; Refused without a terminal or without a yes."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise Refused("erasing needs confirmation and there is no terminal; check with --dry-run, then add --yes")
-    with session.memory.trial():
-        preview = session.memory.erase(ids, reason, session=session_id)
+    with session.memory.trial() as trial:
+        preview = trial.erase(ids, reason, session=session_id)
     counts = ", ".join(f"{number:,} {name}" for name, number in preview.removed)
     if not typer.confirm(f"This erases {counts}. It cannot be undone. Continue?", default=False, err=True):
         raise Refused("nothing was erased")
@@ -67,7 +63,7 @@ def _confirm_erasure(session: CommandSession, ids: list[str], session_id: str | 
 
 def render_erasure(session: CommandSession, receipt: ErasureReceipt) -> CommandResult:
     """Render what was erased, and the copies that lamina cannot erase."""
-    from lamina.documents.erasure import erasure_document
+    from lamina.documents.receipt import erasure_document
 
     data = {"dry_run": session.dry_run, **erasure_document(receipt).data()}
     named = ", ".join(map(short_id, receipt.erased[:MAX_IDS_SHOWN]))

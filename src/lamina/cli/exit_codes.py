@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from lamina.cli.checkout import CheckoutNotFound, introduction_command
 from lamina.cli.text_input import InputFileNotFound
 from lamina.cli.vault_choice import VaultNotFound
 from lamina.errors import InvalidInput, InvalidScope, NotFound, Refused, StoreBusy, StoreTooNew, UndoRefused
@@ -30,13 +31,16 @@ def hint_for(error: Exception, command: str) -> str:
     """Return what to do next after an error of a command."""
     match error:
         case VaultNotFound(choice=choice):
-            return f"create one with `lamina init {choice.folder}`, or see what lamina does with `lamina tour`"
+            create, introduce = f"lamina init {choice.folder}", f"lamina {introduction_command()}"
+            return f"create one with `{create}`, or see what lamina does with `{introduce}`"
         case InputFileNotFound():
             return "check the name; if this is the text itself, pipe it in: echo … | lamina capture -"
         case InvalidScope():
             return "leave --scope out for your own memory, or give a scope you may use"
         case InvalidInput():
             return f"`lamina {command} --help` shows the arguments and options"
+        case CheckoutNotFound():
+            return f"run `lamina {command}` in the folder of a checkout, or install one with `pip install -e .`"
         case NotFound():
             return "`lamina list --all` lists the atoms, `lamina journal` the commits"
         case UndoRefused(commit=commit):

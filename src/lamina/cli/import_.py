@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from lamina.importers.import_writer import ImportReport
     from lamina.memory import Memory
 
-app = typer.Typer()
-PANEL = "Write"
+app = typer.Typer(rich_help_panel="Write")
 MAX_LISTED = 20
 """Statements that are printed if the user cannot be asked."""
 KEY_HELP = "k keep · d drop · s skip · a keep all others of this source · q quit"
@@ -32,7 +31,6 @@ KEY_HELP = "k keep · d drop · s skip · a keep all others of this source · q 
 @command(
     app,
     "import",
-    panel=PANEL,
     has_dry_run=True,
     may_create=True,
     example="lamina import ~/Downloads/chatgpt-export.zip --dry-run  ·  lamina import ~/notes",

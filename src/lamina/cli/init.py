@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -10,15 +11,15 @@ import typer
 
 from lamina.cli.command import command
 from lamina.cli.command_session import CommandSession
-from lamina.cli.next_steps import next_step_lines
 from lamina.cli.output import CommandResult, OutputBlock, TextLine
-from lamina.cli.upkeep import report_data, report_fields
+from lamina.cli.status_card import command_lines, suggest_commands
+from lamina.cli.upkeep import report_fields
 from lamina.cli.vault_choice import ChoiceReason, choose_vault
 
-app = typer.Typer()
+app = typer.Typer(rich_help_panel="Start")
 
 
-@command(app, "init", panel="Start", has_dry_run=True, example="lamina init ~/notes/memory")
+@command(app, "init", has_dry_run=True, example="lamina init ~/notes/memory")
 def init(
     session: CommandSession,
     folder: Annotated[Path | None, typer.Argument(help="The folder. Default: ~/lamina.", show_default=False)] = None,
@@ -36,16 +37,17 @@ def init(
         memory = new_session.memory
         data = {
             "vault": str(memory.root),
-            "created": memory.created,
+            "created": memory.engine.created,
             "dry_run": False,
-            "state": str(memory.state),
-            "sync": report_data(memory.opening_report),
+            "state": str(memory.engine.state),
+            "sync": asdict(memory.upkeep.opening_report),
         }
-        verb = "is a vault now" if memory.created else "was a vault already"
+        verb = "is a vault now" if memory.engine.created else "was a vault already"
         blocks: list[OutputBlock] = [TextLine(f"{memory.root} {verb}", "bold")]
-        if memory.state.parent != memory.root:
-            blocks.append(TextLine(f"the databases are in {memory.state}"))
-        if memory.opening_report.has_changes:
-            blocks.append(report_fields(memory.opening_report))
-        stats = memory.stats()
-        return CommandResult(data, (*blocks, *next_step_lines(new_session, stats, stats["files"]["problems"])))
+        if memory.engine.state.parent != memory.root:
+            blocks.append(TextLine(f"the databases are in {memory.engine.state}"))
+        if memory.upkeep.opening_report.has_changes:
+            blocks.append(report_fields(memory.upkeep.opening_report))
+        stats = memory.upkeep.stats()
+        steps = suggest_commands(new_session, stats, stats["files"]["problems"])
+        return CommandResult(data, (*blocks, *command_lines(steps)))

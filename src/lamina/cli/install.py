@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lamina.cli import hook
+from lamina.cli import hook_fast_start as hook
 from lamina.cli.command import command
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, FieldList, OutputBlock, TextLine
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from lamina.hosts.file_edit import HostFileEdit
     from lamina.hosts.host_files import Host, UserEnvironment
 
-app = typer.Typer()
-PANEL = "Serve"
+app = typer.Typer(rich_help_panel="Serve")
 
 HostArgument = Annotated[
     str,
@@ -35,13 +34,7 @@ ProjectOption = Annotated[
 ]
 
 
-@command(
-    app,
-    "install",
-    panel=PANEL,
-    has_dry_run=True,
-    example="lamina install claude-code  ·  lamina install cursor --write",
-)
+@command(app, "install", has_dry_run=True, example="lamina install claude-code  ·  lamina install cursor --write")
 def install(
     session: CommandSession,
     host: HostArgument,
@@ -86,11 +79,7 @@ def install(
 
 
 @command(
-    app,
-    "uninstall",
-    panel=PANEL,
-    has_dry_run=True,
-    example="lamina uninstall claude-code  ·  lamina uninstall codex --project",
+    app, "uninstall", has_dry_run=True, example="lamina uninstall claude-code  ·  lamina uninstall codex --project"
 )
 def uninstall(session: CommandSession, host: HostArgument, project: ProjectOption = False) -> CommandResult:
     """Remove from a host's files what `lamina install` added, and nothing else; the memory is not changed."""
@@ -108,7 +97,7 @@ def uninstall(session: CommandSession, host: HostArgument, project: ProjectOptio
     return _render_edits(session, chosen_host, remove_parts(config_parts, datetime.now(UTC), write=not session.dry_run))
 
 
-@command(app, "hook", panel=PANEL, example="lamina hook stop < call.json")
+@command(app, "hook", example="lamina hook stop < call.json")
 def hook_(
     session: CommandSession,
     event: Annotated[str, typer.Argument(help="session-start, user-prompt-submit, stop, pre-compact or session-end.")],

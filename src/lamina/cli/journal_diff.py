@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ChangeGroup(StrEnum):
-    """How an atom changed."""
+    """A group of changes of atoms."""
 
     LEARNT = "learnt"
     CHANGED = "changed"

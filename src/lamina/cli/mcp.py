@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Annotated, Literal
 
 import typer
 
 from lamina.cli.command import command
 from lamina.cli.command_session import CommandSession
-from lamina.errors import InvalidInput
+from lamina.cli.extras import require_extra
 
-app = typer.Typer()
-PANEL = "Agents"
+app = typer.Typer(rich_help_panel="Agents")
 
 
-@command(app, "mcp", panel=PANEL, example="lamina mcp  ·  lamina mcp --vault ~/notes --scope org:acme:agent:coder")
+@command(app, "mcp", example="lamina mcp  ·  lamina mcp --vault ~/notes --scope org:acme:agent:coder")
 def mcp(
     session: CommandSession,
     origin: Annotated[
@@ -28,8 +26,7 @@ def mcp(
     read_only: Annotated[bool, typer.Option("--read-only", help="Allow only tools that change nothing.")] = False,
 ) -> None:
     """Serve agents over MCP on standard input and output, until the host closes them."""
-    if find_spec("mcp") is None:
-        raise InvalidInput("MCP needs an extra; run `pip install 'lamina[mcp]'`")
+    require_extra("mcp")
     from lamina.mcp.lazy_vault import VaultOptions
     from lamina.mcp.stdio_transport import serve
 

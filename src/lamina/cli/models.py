@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lamina.cli.command import JsonOption, ScopeOption, SharedOptions, VaultOption, command, exit_on_error
+from lamina.cli.command import command, command_group
 from lamina.cli.command_session import CommandSession
-from lamina.cli.output import CommandOutput, CommandResult, Json, OutputBlock, TextGrid, TextLine
+from lamina.cli.output import CommandResult, Json, OutputBlock, TextGrid, TextLine
 from lamina.cli.progress import ProgressBar
 from lamina.vault import vault_setup
 
@@ -20,36 +20,49 @@ if TYPE_CHECKING:
     from lamina.models.model_files import ModelFile, ModelStore
     from lamina.settings import Settings
 
-PANEL = "Upkeep"
 MISSING, DAMAGED, PRESENT, VERIFIED = "missing", "damaged", "present", "verified"
 
-app = typer.Typer(
-    name="models",
-    rich_help_panel=PANEL,
-    epilog="Example: lamina models --check  ·  lamina models download  ·  lamina models test",
+
+def render_inventory(
+    session: CommandSession,
+    check: Annotated[bool, typer.Option("--check", help="Also verify every file by its hash.")] = False,
+) -> CommandResult:
+    """Render every model file with its state and path."""
+    from lamina.models.model_files import MODEL_FILES
+
+    store = _model_store(session)
+    rows = [
+        {
+            "model": model,
+            "file": file.name,
+            "bytes": file.size,
+            "state": _file_state(store, file, check=check),
+            "where": str(store.path_of(file)),
+        }
+        for model, files in MODEL_FILES.items()
+        for file in files
+    ]
+    rows += _light_model_rows()
+    grid = TextGrid(("model", "file", "size", "state", "where"), tuple(_file_row(row) for row in rows))
+    states = {row["state"] for row in rows}
+    blocks: list[OutputBlock] = [grid]
+    if MISSING in states or DAMAGED in states:
+        blocks.append(
+            TextLine("`lamina models download` downloads missing files, `lamina models add FOLDER` copies them", "dim")
+        )
+    return CommandResult({"folder": str(store.folder), "files": rows}, tuple(blocks), 1 if DAMAGED in states else 0)
+
+
+app = command_group(
+    "models",
+    panel="Upkeep",
+    help="Show the models on this machine; recall works without them and finds more with them.",
+    example="lamina models --check  ·  lamina models download  ·  lamina models test",
+    default=render_inventory,
 )
 
 
-@app.callback(invoke_without_command=True)
-def models(
-    ctx: typer.Context,
-    check: Annotated[bool, typer.Option("--check", help="Also verify every file by its hash.")] = False,
-    vault: VaultOption = None,
-    scope: ScopeOption = None,
-    json: JsonOption = False,
-) -> None:
-    """Show the models on this machine; recall works without them and finds more with them."""
-    ctx.obj = shared = SharedOptions(vault, scope, json).completed_by(ctx.obj or SharedOptions())
-    if ctx.invoked_subcommand is not None:
-        return
-    with exit_on_error(CommandOutput(as_json=shared.as_json), "models"), shared.open_session() as session:
-        view = render_inventory(session, check=check)
-        session.output.print_result(view)
-    if view.exit_code:
-        raise typer.Exit(view.exit_code)
-
-
-@command(app, "download", panel=PANEL, example="lamina models download")
+@command(app, "download", example="lamina models download")
 def download(session: CommandSession) -> CommandResult:
     """Download the missing model files from the hub; an interrupted download continues where it stopped."""
     from lamina.models.hub_download import download_models
@@ -60,7 +73,7 @@ def download(session: CommandSession) -> CommandResult:
     return _render_added(store, added, "all model files are already installed")
 
 
-@command(app, "add", panel=PANEL, example="lamina models add ~/Downloads/all-MiniLM-L6-v2")
+@command(app, "add", example="lamina models add ~/Downloads/all-MiniLM-L6-v2")
 def add(
     session: CommandSession,
     folder: Annotated[
@@ -74,7 +87,7 @@ def add(
     return view if not _missing_files(store) else CommandResult(view.data, (*view.blocks, _missing_line(store)), 1)
 
 
-@command(app, "test", panel=PANEL, example="lamina models test --json")
+@command(app, "test", example="lamina models test --json")
 def test(session: CommandSession) -> CommandResult:
     """Call the chat model once and report time, JSON schema support, and the error with advice.
 
@@ -88,8 +101,9 @@ def test(session: CommandSession) -> CommandResult:
 
     settings = _load_vault_settings(session)
     key = settings.chat_key.get_secret_value() if settings.chat_key is not None else None
+    timing = CallTiming(settings.chat_timeout, retries=settings.chat_retries)
     try:
-        chat = choose_chat(settings.chat, settings.chat_url, key, timing=CallTiming(settings.chat_timeout))
+        chat = choose_chat(settings.chat, settings.chat_url, key, timing=timing)
     except (InvalidInput, ModelError) as error:
         return _render_check({"model": settings.chat, "works": False, "error": str(error), "advice": advice_for(error)})
     if chat is None:
@@ -130,33 +144,6 @@ def _model_store(session: CommandSession) -> ModelStore:
 
     chosen = _load_vault_settings(session).models_dir
     return ModelStore(chosen.expanduser() if chosen else models_folder(os.environ, Path.home(), sys.platform))
-
-
-def render_inventory(session: CommandSession, *, check: bool = False) -> CommandResult:
-    """Render every model file with its state and path."""
-    from lamina.models.model_files import MODEL_FILES
-
-    store = _model_store(session)
-    rows = [
-        {
-            "model": model,
-            "file": file.name,
-            "bytes": file.size,
-            "state": _file_state(store, file, check=check),
-            "where": str(store.path_of(file)),
-        }
-        for model, files in MODEL_FILES.items()
-        for file in files
-    ]
-    rows += _light_model_rows()
-    grid = TextGrid(("model", "file", "size", "state", "where"), tuple(_file_row(row) for row in rows))
-    states = {row["state"] for row in rows}
-    blocks: list[OutputBlock] = [grid]
-    if MISSING in states or DAMAGED in states:
-        blocks.append(
-            TextLine("`lamina models download` downloads missing files, `lamina models add FOLDER` copies them", "dim")
-        )
-    return CommandResult({"folder": str(store.folder), "files": rows}, tuple(blocks), 1 if DAMAGED in states else 0)
 
 
 def _file_state(store: ModelStore, file: ModelFile, *, check: bool) -> str:

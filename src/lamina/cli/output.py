@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lamina.text.hidden_characters import escape_hidden
+from lamina.text.hidden_characters import escape_unprintable
+from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 Json = Any
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 SHORT_LENGTH = 100
 
 
@@ -63,9 +62,9 @@ class CommandOutput:
         self.as_json = as_json
 
     def print_result(self, view: CommandResult) -> None:
-        """Print the result of a command."""
+        """Print the result of a command; times in its data are written as in the files."""
         if self.as_json:
-            self._write_line(json.dumps(view.data, ensure_ascii=False, indent=2))
+            self._write_line(json.dumps(view.data, ensure_ascii=False, indent=2, default=format_time))
         else:
             self.print_blocks(view.blocks)
         sys.stdout.flush()
@@ -96,7 +95,7 @@ class CommandOutput:
             document = {"error": {"type": kind, "message": message, "hint": hint}}
             sys.stderr.write(json.dumps(document, ensure_ascii=False) + "\n")
             return
-        self._print_to_stderr(f"error: {' '.join(escape_control(message).split())}", "bold red")
+        self._print_to_stderr(f"error: {' '.join(escape_unprintable(message).split())}", "bold red")
         self._print_to_stderr(f"hint: {hint}", "dim")
 
     def _write_line(self, line: str) -> None:
@@ -104,13 +103,8 @@ class CommandOutput:
 
     def _print_to_stderr(self, text: str, style: str) -> None:
         _make_console(stderr=True).print(
-            escape_control(text), style=style, markup=False, highlight=False, soft_wrap=True
+            escape_unprintable(text), style=style, markup=False, highlight=False, soft_wrap=True
         )
-
-
-def escape_control(text: str) -> str:
-    """Replace the control characters of a text, and write out its invisible characters."""
-    return escape_hidden(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def shorten(text: str, max_length: int = SHORT_LENGTH) -> str:
@@ -131,18 +125,18 @@ def _draw_block(console: Console, block: OutputBlock) -> None:
 
     match block:
         case TextLine(text, style):
-            console.print(Text(escape_control(text), style), soft_wrap=True)
+            console.print(Text(escape_unprintable(text), style), soft_wrap=True)
         case TextGrid(columns, rows):
             table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
             for column in columns:
                 table.add_column(column, overflow="fold", no_wrap=column in _UNWRAPPED_COLUMNS)
             for row in rows:
-                table.add_row(*(Text(escape_control(cell)) for cell in row))
+                table.add_row(*(Text(escape_unprintable(cell)) for cell in row))
             console.print(table)
         case FieldList(pairs, indent):
             width = max((len(name) for name, _ in pairs), default=0)
             for name, value in pairs:
-                line = Text(" " * indent).append(f"{name:<{width}}  ", "dim").append(escape_control(value))
+                line = Text(" " * indent).append(f"{name:<{width}}  ", "dim").append(escape_unprintable(value))
                 console.print(line, soft_wrap=True)
 
 
@@ -152,19 +146,19 @@ _UNWRAPPED_COLUMNS = frozenset({"id", "commit", "date", "when (UTC)", "kind", "s
 def _plain_lines(block: OutputBlock) -> Iterable[str]:
     match block:
         case TextLine(text):
-            yield escape_control(text)
+            yield escape_unprintable(text)
         case TextGrid(columns, rows):
             yield from _align_columns([columns, *rows])
         case FieldList(pairs, indent):
             width = max((len(name) for name, _ in pairs), default=0)
             for name, value in pairs:
-                yield f"{' ' * indent}{name:<{width}}  {escape_control(value)}".rstrip()
+                yield f"{' ' * indent}{name:<{width}}  {escape_unprintable(value)}".rstrip()
 
 
 def _align_columns(rows: Sequence[Sequence[str]]) -> Iterable[str]:
     from rich.cells import cell_len
 
-    cells = [[" ".join(escape_control(cell).split()) for cell in row] for row in rows]
+    cells = [[" ".join(escape_unprintable(cell).split()) for cell in row] for row in rows]
     widths = [max(cell_len(row[n]) for row in cells) for n in range(len(cells[0]))]
     for row in cells:
         yield "  ".join(cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -25,16 +25,16 @@ from lamina.cli.record_views import (
     recall_blocks,
     short_id,
 )
-from lamina.cli.relative_time import parse_since as moment_since
+from lamina.cli.text_input import parse_since
 from lamina.cli.write import IdArgument
 from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
     from lamina.recall import Recall
 
-app = typer.Typer()
-PANEL = "Read"
+app = typer.Typer(rich_help_panel="Read")
 
+QuestionArgument = Annotated[str, typer.Argument(help="What you want to know.", show_default=False)]
 AsOfOption = Annotated[
     str | None,
     typer.Option("--as-of", help="What was true at this time: a date (its start) or a time; UTC unless it has a zone."),
@@ -48,10 +48,10 @@ KnownAtOption = Annotated[
 SinceOption = Annotated[str, typer.Option("--since", help="yesterday, today, 2d, 3h, or a date like 2026-11-15.")]
 
 
-@command(app, "recall", panel=PANEL, example='lamina recall "how does she take her coffee?" -k 3 --explain')
+@command(app, "recall", example='lamina recall "how does she take her coffee?" -k 3 --explain')
 def recall(
     session: CommandSession,
-    question: Annotated[str, typer.Argument(help="What you want to know.", show_default=False)],
+    question: QuestionArgument,
     k: Annotated[int, typer.Option("-k", help="How many hits at most.")] = 10,
     mode: Annotated[str, typer.Option(help="facts_only, facts_plus_rules or full_context.")] = "full_context",
     only_scopes: Annotated[
@@ -107,7 +107,7 @@ def recall(
 
 
 def _note_missing_models(session: CommandSession, recalled: Recall) -> None:
-    models = session.memory.models
+    models = session.memory.engine.models.choice
     session.note_once("light", models.missing_hint)
     if models.primary is not None and recalled.model not in (models.primary.model.id, "plain", "none"):
         session.output.print_note(
@@ -116,7 +116,7 @@ def _note_missing_models(session: CommandSession, recalled: Recall) -> None:
         )
 
 
-@command(app, "top", panel=PANEL, example="lamina top -k 5")
+@command(app, "top", example="lamina top -k 5")
 def top(
     session: CommandSession, k: Annotated[int, typer.Option("-k", help="How many at most.", min=1)] = 10
 ) -> CommandResult:
@@ -128,7 +128,7 @@ def top(
     return CommandResult(data, (atoms_grid(atoms) if atoms else empty_note,))
 
 
-@command(app, "plan", panel=PANEL, example='lamina plan "a birthday dinner for Ann" --budget 500')
+@command(app, "plan", example='lamina plan "a birthday dinner for Ann" --budget 500')
 def plan(
     session: CommandSession,
     goal: Annotated[str, typer.Argument(help="The goal to plan for.", show_default=False)],
@@ -144,13 +144,11 @@ def plan(
     return CommandResult({"goal": goal, **data, "context": context}, (TextLine(context),))
 
 
-@command(app, "answer", panel=PANEL, example='lamina answer "when did she move to Porto?"')
-def answer(
-    session: CommandSession, question: Annotated[str, typer.Argument(help="What you want to know.", show_default=False)]
-) -> CommandResult:
+@command(app, "answer", example='lamina answer "when did she move to Porto?"')
+def answer(session: CommandSession, question: QuestionArgument) -> CommandResult:
     """Answer a question with the chat model, citing atoms; needs the setting `chat`."""
     result = session.memory.answer(question)
-    from lamina.documents.answer import answer_document
+    from lamina.documents.recall import answer_document
 
     data = answer_document(result).data()
     citations = tuple((f"[{label}]", short_id(atom_id)) for label, atom_id in result.labels)
@@ -162,7 +160,7 @@ def answer(
     return CommandResult(data, (*blocks, *([] if result.is_known else [TextLine(f"why: {result.reason}", "dim")])))
 
 
-@command(app, "get", panel=PANEL, example="lamina get 8qj1hjz0")
+@command(app, "get", example="lamina get 8qj1hjz0")
 def get(
     session: CommandSession, id: IdArgument, as_of: AsOfOption = None, known_at: KnownAtOption = None
 ) -> CommandResult:
@@ -177,7 +175,7 @@ def get(
     return CommandResult(data, (*atom_blocks(atom, path, quotes), *more))
 
 
-@command(app, "list", panel=PANEL, example="lamina list --kind preference --limit 20")
+@command(app, "list", example="lamina list --kind preference --limit 20")
 def list_(
     session: CommandSession,
     status: Annotated[str, typer.Option(help="Only atoms of this status.")] = "active",
@@ -211,13 +209,13 @@ def list_(
     return CommandResult(data, tuple(blocks))
 
 
-@command(app, "history", panel=PANEL, example="lamina history 8qj1hjz0")
+@command(app, "history", example="lamina history 8qj1hjz0")
 def history(session: CommandSession, id: IdArgument) -> CommandResult:
     """Show the history of an atom: its status changes and versions, oldest first."""
     memory = session.memory
     atom = memory.get(id)
     past = memory.history(atom.id)
-    from lamina.documents.history import history_document
+    from lamina.documents.journal import history_document
 
     data = history_document(memory, atom.id).data()
     moves = tuple(
@@ -249,7 +247,7 @@ def history(session: CommandSession, id: IdArgument) -> CommandResult:
     )
 
 
-@command(app, "neighbours", panel=PANEL, example="lamina neighbours 8qj1hjz0")
+@command(app, "neighbours", example="lamina neighbours 8qj1hjz0")
 def neighbours(session: CommandSession, id: IdArgument) -> CommandResult:
     """Show the atoms linked to or from one."""
     memory = session.memory
@@ -258,14 +256,14 @@ def neighbours(session: CommandSession, id: IdArgument) -> CommandResult:
     for edge, other in memory.neighbours(atom.id):
         arrow = f"{edge.name} →" if edge.source == atom.id else f"← {edge.name}"
         rows.append((arrow, f"{edge.confidence:g}", short_id(other.id), other.kind, shorten(one_line_text(other))))
-    from lamina.documents.neighbour import neighbour_documents
+    from lamina.documents.atom import neighbour_documents
 
     data = [document.data() for document in neighbour_documents(memory, atom.id)]
     grid = TextGrid(("link", "strength", "id", "kind", "what it says"), tuple(rows))
     return CommandResult({"id": atom.id, "neighbours": data}, (grid if rows else TextLine("no neighbours"),))
 
 
-@command(app, "journal", panel=PANEL, example="lamina journal --since today --limit 5")
+@command(app, "journal", example="lamina journal --since today --limit 5")
 def journal(
     session: CommandSession,
     since: Annotated[
@@ -278,16 +276,16 @@ def journal(
     if since is not None and since.isdecimal():
         entries = memory.journal(int(since), limit=limit)
     else:
-        entries = memory.journal(moment_since(since, datetime.now(UTC)) if since else 0, limit=limit)
+        entries = memory.journal(parse_since(since, datetime.now(UTC)) if since else 0, limit=limit)
     blocks: tuple[OutputBlock, ...] = (entries_grid(entries),) if entries else (TextLine("no commits"),)
     return CommandResult({"entries": [entry_data(entry) for entry in entries]}, blocks)
 
 
-@command(app, "diff", panel=PANEL, example="lamina diff --since yesterday")
+@command(app, "diff", example="lamina diff --since yesterday")
 def diff(session: CommandSession, since: SinceOption = "yesterday") -> CommandResult:
     """Show what was learnt, changed, doubted or forgotten since a time."""
     memory = session.memory
-    start = moment_since(since, datetime.now(UTC))
+    start = parse_since(since, datetime.now(UTC))
     changes = list_differences(memory, memory.journal(start))
     data: dict[str, Json] = {"since": format_time(start)}
     blocks: list[OutputBlock] = []

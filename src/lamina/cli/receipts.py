@@ -12,7 +12,7 @@ from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextG
 from lamina.cli.record_views import atom_data, one_line_text, read_quotes, short_id
 
 if TYPE_CHECKING:
-    from lamina.capture.receipt import Receipt
+    from lamina.capture.receipt import Outcome, Receipt
     from lamina.memory import Memory
     from lamina.store.base import CommitResult
 
@@ -21,10 +21,8 @@ DRY_RUN_NOTE = "dry run: nothing was changed"
 
 def render_receipt(session: CommandSession, memory: Memory, receipt: Receipt) -> CommandResult:
     """Render every outcome of a capture or a remember."""
-    outcomes = [
-        {"result": outcome.result.value, "reason": outcome.reason, "atom": atom_data(outcome.atom, outcome.path)}
-        for outcome in receipt.outcomes
-    ]
+    from lamina.documents.receipt import receipt_document
+
     blocks: list[OutputBlock] = []
     for outcome in receipt.outcomes:
         blocks += atom_outcome_blocks(
@@ -32,13 +30,7 @@ def render_receipt(session: CommandSession, memory: Memory, receipt: Receipt) ->
         )
     if receipt.redacted:
         blocks.append(TextLine(f"secrets redacted: {', '.join(dict.fromkeys(receipt.redacted))}", "yellow"))
-    data = {
-        **_commit_data(session, receipt.commit),
-        "repeated": receipt.repeated,
-        "stages": dict(receipt.stages),
-        "redacted": list(receipt.redacted),
-        "outcomes": outcomes,
-    }
+    data = commit_data(session, **receipt_document(receipt).data())
     return CommandResult(data, (*blocks, *undo_blocks(session, receipt.commit)))
 
 
@@ -47,38 +39,39 @@ def render_outcome_counts(session: CommandSession, receipt: Receipt) -> CommandR
     counts = Counter(outcome.result.value for outcome in receipt.outcomes)
     lines = [f"{count:,} {result}" for result, count in counts.items()] or ["nothing has changed"]
     lines += [f"{stage}: {stage_result}" for stage, stage_result in receipt.stages]
-    data = {**_commit_data(session, receipt.commit), "outcomes": dict(counts), "stages": dict(receipt.stages)}
+    data = commit_data(session, receipt.commit, outcomes=dict(counts), stages=dict(receipt.stages))
     return CommandResult(data, (*map(TextLine, lines), *undo_blocks(session, receipt.commit)))
 
 
 def render_change(session: CommandSession, memory: Memory, before: Atom, after: Atom, reason: str) -> CommandResult:
     """Render an atom after a change; it may be unchanged."""
-    path = memory.path_of(after.id)
     is_changed = after.revision != before.revision
-    versions = memory.history(after.id).versions if is_changed else ()
-    commit = next((version.commit for version in versions if version.revision == after.revision), None)
     result = after.status.value if after.status != before.status else "changed" if is_changed else "unchanged"
-    data = {**_commit_data(session, commit), "atom": atom_data(after, path)}
-    return CommandResult(data, (*atom_outcome_blocks(result, after, path, reason), *undo_blocks(session, commit)))
+    return render_atom(session, memory, after, result, reason, is_changed=is_changed)
+
+
+def render_atom(
+    session: CommandSession, memory: Memory, atom: Atom, result: str, reason: str, *, is_changed: bool = True
+) -> CommandResult:
+    """Render an atom and, if it was changed, the commit that changed it."""
+    from lamina.documents.receipt import change_document
+
+    data = change_document(memory, atom).data()
+    commit = data["commit"] if is_changed else None
+    outcome = atom_outcome_blocks(result, atom, data["atom"]["path"], reason)
+    return CommandResult(commit_data(session, **{**data, "commit": commit}), (*outcome, *undo_blocks(session, commit)))
 
 
 def render_undo(session: CommandSession, memory: Memory, undone: Sequence[CommitResult]) -> CommandResult:
     """Render the commits that an undo wrote, and the restored atoms."""
-    commits: list[Json] = []
+    from lamina.documents.receipt import undo_document
+
     blocks: list[OutputBlock] = []
-    for committed in undone:
-        paths = {atom.id: memory.path_of(atom.id) for atom in committed.atoms}
-        commits.append(
-            {
-                "commit": committed.id,
-                "seq": committed.seq,
-                "atoms": [atom_data(a, paths[a.id]) for a in committed.atoms],
-            }
-        )
-        for atom in committed.atoms:
-            blocks += atom_outcome_blocks(atom.status.value, atom, paths[atom.id], "undone")
+    for atom in (atom for committed in undone for atom in committed.atoms):
+        blocks += atom_outcome_blocks(atom.status.value, atom, memory.path_of(atom.id), "undone")
     last = undone[-1].id
-    return CommandResult({**_commit_data(session, last), "commits": commits}, (*blocks, *undo_blocks(session, last)))
+    data = commit_data(session, last, **undo_document(memory, undone).data())
+    return CommandResult(data, (*blocks, *undo_blocks(session, last)))
 
 
 def render_feedback(
@@ -133,10 +126,13 @@ def undo_blocks(session: CommandSession, commit: str | None) -> list[OutputBlock
     return [TextLine(f"undo: {session.format_command('undo', commit)}", "green")]
 
 
-def _commit_data(session: CommandSession, commit: str | None) -> dict[str, Json]:
-    undoable = commit if not session.dry_run else None
-    return {
-        "dry_run": session.dry_run,
-        "commit": undoable,
-        "undo": session.format_command("undo", undoable) if undoable else None,
-    }
+def commit_data(session: CommandSession, commit: str | None, **more: Json) -> dict[str, Json]:
+    """Return a commit as JSON data, with the command that undoes it; a dry run has no commit."""
+    undoable = None if session.dry_run else commit
+    undo = session.format_command("undo", undoable) if undoable else None
+    return {"dry_run": session.dry_run, "commit": undoable, "undo": undo, **more}
+
+
+def outcome_data(outcome: Outcome) -> Json:
+    """Return what happened to one atom as JSON data."""
+    return {"result": outcome.result.value, "reason": outcome.reason, "atom": atom_data(outcome.atom, outcome.path)}

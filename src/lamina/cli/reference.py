@@ -68,8 +68,8 @@ def _metavar(argument: Any) -> str:
 def _option_line(option: Any) -> str:
     names = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
     default = option.default
-    shown = f" Default: {default}." if isinstance(default, str | int | float) and not isinstance(default, bool) else ""
-    return f"- {names}: {option.help}{shown}"
+    text = f" Default: {default}." if isinstance(default, str | int | float) and not isinstance(default, bool) else ""
+    return f"- {names}: {option.help}{text}"
 
 
 def _examples(epilog: str) -> list[str]:

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lamina.cli.command import JsonOption, ScopeOption, SharedOptions, VaultOption, command, exit_on_error
+from lamina.cli import write
+from lamina.cli.command import command, command_group
 from lamina.cli.command_session import CommandSession
-from lamina.cli.output import CommandOutput, CommandResult, FieldList, Json, OutputBlock, TextLine, shorten
-from lamina.cli.receipts import atom_outcome_blocks, undo_blocks
+from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextLine, shorten
+from lamina.cli.receipts import atom_outcome_blocks, commit_data, outcome_data, undo_blocks
 from lamina.cli.record_views import atom_data, format_day, one_line_text, read_quotes, short_id
-from lamina.cli.write import AttributeOption, IdArgument, KindOption, SubjectOption, ValueOption
 from lamina.errors import InvalidInput
 from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from lamina.atom.atom import Atom
     from lamina.capture.receipt import Receipt
@@ -28,36 +28,28 @@ PANEL = "Review"
 MAX_SHOWN = 20
 """Decisions that are printed; more are only counted."""
 
-review = typer.Typer(
-    name="review",
-    invoke_without_command=True,
-    epilog="Example: lamina review  ·  lamina review confirm 8qj1hjz0  ·  "
+
+def _list_all(session: CommandSession) -> CommandResult:
+    return list_pending(session)
+
+
+review = command_group(
+    "review",
+    panel=PANEL,
+    help="Decide about pending statements: imported, captured or proposed. Pending statements are never answers.",
+    example="lamina review  ·  lamina review confirm 8qj1hjz0  ·  "
     'lamina review reject --source web --reason "not ours"',
+    default=_list_all,
 )
 
-IdsArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="[ID]...", help="Ids of atoms, or the ends of ids.", show_default=False)
-]
 SourceOption = Annotated[
     str | None,
     typer.Option("--source", help="Everything pending from this source; a prefix such as `chatgpt` is enough."),
 ]
-DecisionReason = Annotated[str, typer.Option("--reason", help="The reason; stored in the journal.")]
 OtherIdArgument = Annotated[str, typer.Argument(metavar="ID", help="The other of the pair.", show_default=False)]
 
 
-@review.callback()
-def review_group(
-    ctx: typer.Context, vault: VaultOption = None, scope: ScopeOption = None, json: JsonOption = False
-) -> None:
-    """Decide about pending statements: imported, captured or proposed. Pending statements are never answers."""
-    ctx.obj = shared = SharedOptions(vault, scope, json).completed_by(ctx.obj or SharedOptions())
-    if ctx.invoked_subcommand is None:
-        with exit_on_error(CommandOutput(as_json=shared.as_json), "review"), shared.open_session() as session:
-            session.output.print_result(list_pending(session))
-
-
-@command(review, "list", panel=PANEL, example="lamina review list  ·  lamina review list --source chatgpt")
+@command(review, "list", example="lamina review list  ·  lamina review list --source chatgpt")
 def list_pending(
     session: CommandSession,
     source: SourceOption = None,
@@ -85,62 +77,50 @@ def list_pending(
 @command(
     review,
     "confirm",
-    panel=PANEL,
     has_dry_run=True,
     example="lamina review confirm 8qj1hjz0 1hjz0z1a  ·  lamina review confirm --source chatgpt",
 )
 def confirm(
-    session: CommandSession, ids: IdsArgument = None, source: SourceOption = None, reason: DecisionReason = "confirmed"
+    session: CommandSession,
+    ids: write.IdsArgument = None,
+    source: SourceOption = None,
+    reason: write.ReasonOption = "confirmed",
 ) -> CommandResult:
     """Confirm statements: they supersede the statements they replace; duplicates are merged."""
     with session.open_for_change() as memory:
-        if source is not None and not ids:
-            return render_decisions(session, memory.review.approve_source(source, reason))
-        return render_decisions(
-            session, [memory.review.confirm(atom_id, reason) for atom_id in _require_ids(ids, source)]
-        )
+        return _decide(session, ids, source, reason, memory.review.confirm, memory.review.approve_source)
 
 
-@command(
-    review, "reject", panel=PANEL, has_dry_run=True, example='lamina review reject 8qj1hjz0 --reason "never said so"'
-)
+@command(review, "reject", has_dry_run=True, example='lamina review reject 8qj1hjz0 --reason "never said so"')
 def reject(
-    session: CommandSession, ids: IdsArgument = None, source: SourceOption = None, reason: DecisionReason = "rejected"
+    session: CommandSession,
+    ids: write.IdsArgument = None,
+    source: SourceOption = None,
+    reason: write.ReasonOption = "rejected",
 ) -> CommandResult:
     """Reject statements: the captured words stay, and the same words do not produce the statement again."""
     with session.open_for_change() as memory:
-        if source is not None and not ids:
-            return render_decisions(session, memory.review.reject_source(source, reason))
-        return render_decisions(
-            session, [memory.review.reject(atom_id, reason) for atom_id in _require_ids(ids, source)]
-        )
+        return _decide(session, ids, source, reason, memory.review.reject, memory.review.reject_source)
 
 
-@command(
-    review,
-    "edit",
-    panel=PANEL,
-    has_dry_run=True,
-    example='lamina review edit 8qj1hjz0 "Prefers green tea." --value green',
-)
+@command(review, "edit", has_dry_run=True, example='lamina review edit 8qj1hjz0 "Prefers green tea." --value green')
 def edit(
     session: CommandSession,
-    id: IdArgument,
-    content: Annotated[str | None, typer.Argument(help="The new text. Default: unchanged.", show_default=False)] = None,
-    kind: KindOption = None,
-    subject: SubjectOption = None,
-    attribute: AttributeOption = None,
-    value: ValueOption = None,
-    reason: DecisionReason = "confirmed in other words",
+    id: write.IdArgument,
+    content: write.NewTextArgument = None,
+    kind: write.KindOption = None,
+    subject: write.SubjectOption = None,
+    attribute: write.AttributeOption = None,
+    value: write.ValueOption = None,
+    reason: write.ReasonOption = "confirmed in other words",
 ) -> CommandResult:
     """Edit a statement and confirm it in one commit."""
-    options = {"kind": kind, "subject": subject, "attribute": attribute, "value": value}
-    fields = {name: option for name, option in options.items() if option is not None}
+    fields = write.drop_none(kind=kind, subject=subject, attribute=attribute, value=value)
     with session.open_for_change() as memory:
         return render_decisions(session, [memory.review.edit(id, content, reason=reason, **fields)])
 
 
-@command(review, "pairs", panel=PANEL, example="lamina review pairs  ·  lamina review pairs --all")
+@command(review, "pairs", example="lamina review pairs  ·  lamina review pairs --all")
 def pairs(
     session: CommandSession,
     include_postponed: Annotated[
@@ -156,21 +136,21 @@ def pairs(
     return CommandResult([_pair_data(session.memory, pair) for pair in pair_list], (*blocks, *empty_note))
 
 
-@command(review, "keep", panel=PANEL, has_dry_run=True, example="lamina review keep 8qj1hjz0 --over 1hjz0z1a")
+@command(review, "keep", has_dry_run=True, example="lamina review keep 8qj1hjz0 --over 1hjz0z1a")
 def keep(
     session: CommandSession,
-    id: IdArgument,
+    id: write.IdArgument,
     over: Annotated[str, typer.Option("--over", metavar="ID", help="The other of the pair.", show_default=False)],
-    reason: DecisionReason = "kept",
+    reason: write.ReasonOption = "kept",
 ) -> CommandResult:
     """Keep one of a pair: an older other one is superseded, a newer one is invalidated."""
     with session.open_for_change() as memory:
         return render_decisions(session, [memory.review.keep_a(id, over, reason)])
 
 
-@command(review, "both", panel=PANEL, has_dry_run=True, example="lamina review both 8qj1hjz0 1hjz0z1a")
+@command(review, "both", has_dry_run=True, example="lamina review both 8qj1hjz0 1hjz0z1a")
 def both(
-    session: CommandSession, id: IdArgument, other: OtherIdArgument, reason: DecisionReason = "both are so"
+    session: CommandSession, id: write.IdArgument, other: OtherIdArgument, reason: write.ReasonOption = "both are so"
 ) -> CommandResult:
     """Keep both of a pair; they are not reported as a contradiction again."""
     with session.open_for_change() as memory:
@@ -180,32 +160,29 @@ def both(
 @command(
     review,
     "merge",
-    panel=PANEL,
     has_dry_run=True,
     example='lamina review merge 8qj1hjz0 1hjz0z1a "Tea on weekdays, coffee on Sundays."',
 )
 def merge(
     session: CommandSession,
-    id: IdArgument,
+    id: write.IdArgument,
     other: OtherIdArgument,
     content: Annotated[
         str, typer.Argument(metavar="WORDS", help="The text of the merged statement.", show_default=False)
     ],
-    value: ValueOption = None,
-    reason: DecisionReason = "merged",
+    value: write.ValueOption = None,
+    reason: write.ReasonOption = "merged",
 ) -> CommandResult:
     """Replace both of a pair by one statement in your words."""
-    fields = {"value": value} if value is not None else {}
     with session.open_for_change() as memory:
-        return render_decisions(session, [memory.review.merge(id, other, content, reason=reason, **fields)])
+        receipt = memory.review.merge(id, other, content, reason=reason, **write.drop_none(value=value))
+        return render_decisions(session, [receipt])
 
 
-@command(
-    review, "later", panel=PANEL, has_dry_run=True, example='lamina review later 8qj1hjz0 1hjz0z1a --note "ask Ann"'
-)
+@command(review, "later", has_dry_run=True, example='lamina review later 8qj1hjz0 1hjz0z1a --note "ask Ann"')
 def later(
     session: CommandSession,
-    id: IdArgument,
+    id: write.IdArgument,
     other: OtherIdArgument,
     note: Annotated[
         str, typer.Option("--note", help="What you need to find out; stored with the pair.")
@@ -221,13 +198,8 @@ def render_decisions(session: CommandSession, receipts: Sequence[Receipt]) -> Co
     decisions: list[Json] = []
     blocks: list[OutputBlock] = []
     for n, receipt in enumerate(receipts):
-        undoable = None if session.dry_run else receipt.commit
-        outcomes = [
-            {"result": outcome.result.value, "reason": outcome.reason, "atom": atom_data(outcome.atom, outcome.path)}
-            for outcome in receipt.outcomes
-        ]
-        undo = session.format_command("undo", undoable) if undoable else None
-        decisions.append({"commit": undoable, "undo": undo, "outcomes": outcomes})
+        decision = commit_data(session, receipt.commit, outcomes=[*map(outcome_data, receipt.outcomes)])
+        decisions.append({name: value for name, value in decision.items() if name != "dry_run"})
         if n < MAX_SHOWN:
             for outcome in receipt.outcomes[:MAX_SHOWN]:
                 blocks += atom_outcome_blocks(outcome.atom.status.value, outcome.atom, outcome.path, outcome.reason)
@@ -239,10 +211,21 @@ def render_decisions(session: CommandSession, receipts: Sequence[Receipt]) -> Co
     return CommandResult({"dry_run": session.dry_run, "decisions": decisions}, tuple(blocks))
 
 
-def _require_ids(ids: list[str] | None, source: str | None) -> list[str]:
-    if not ids or source is not None:
+def _decide(
+    session: CommandSession,
+    ids: list[str] | None,
+    source: str | None,
+    reason: str,
+    decide: Callable[[str, str], Receipt],
+    decide_source: Callable[[str, str], list[Receipt]],
+) -> CommandResult:
+    """Decide about statements, or about everything from a source; InvalidInput if both or neither are given."""
+    if bool(ids) == (source is not None):
         raise InvalidInput("give either ids or --source; `lamina review list` shows what is pending")
-    return ids
+    receipts = (
+        decide_source(source, reason) if source is not None else [decide(atom_id, reason) for atom_id in ids or ()]
+    )
+    return render_decisions(session, receipts)
 
 
 def _item_data(memory: Memory, item: Item, quotes: Sequence[list[tuple[str, str]]]) -> Json:

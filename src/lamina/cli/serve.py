@@ -25,15 +25,14 @@ if TYPE_CHECKING:
     from lamina.daemon import DaemonEvent, EventHandler, StopSignal
     from lamina.memory import Memory
 
-app = typer.Typer()
-PANEL = "Serve"
+app = typer.Typer(rich_help_panel="Serve")
 MAX_INTERVAL = 86_400.0
 LOG_LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
 OWNER_TOKEN_NAME = "owner"
 """Name of the token that the first start creates."""
 
 
-@command(app, "serve", panel=PANEL, example="lamina serve --port 8377  ·  lamina serve --only-keep --once --json")
+@command(app, "serve", example="lamina serve --port 8377  ·  lamina serve --only-keep --once --json")
 def serve(
     session: CommandSession,
     host: Annotated[str, typer.Option(help="The address to listen on; a public address needs --expose.")] = (

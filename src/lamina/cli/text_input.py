@@ -1,4 +1,4 @@
-"""Reads text from an argument, a file or a pipe, plain or as JSON turns."""
+"""Reads texts, turns and times from arguments, files or a pipe."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ import json
 import re
 import sys
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lamina.cli.output import Json
 from lamina.errors import InvalidInput, NotFound
-from lamina.text.timestamps import parse_time
+from lamina.text.timestamps import parse_time, to_utc
 
 if TYPE_CHECKING:
     from lamina.capture.pieces import TextPiece
 
 _FILE_NAME_PATTERN = re.compile(r"\S+\.(?:md|txt|json|jsonl|log|csv|html|pdf|docx|pptx|xlsx)|\S*/\S+\.\w+")
-
+_AGO = re.compile(r"(\d{1,6}) ?([mhdw])")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 _DOCUMENT_SUFFIXES = frozenset(
     {".pdf", ".docx", ".pptx", ".xlsx", ".xlsm", ".doc", ".ppt", ".xls", ".html", ".htm", ".xhtml"}
@@ -85,6 +86,23 @@ def parse_time_option(text: str | None, *, end: bool = False) -> datetime | None
         return parse_time(text, end=end)
     except ValueError as error:
         raise InvalidInput(f"{text!r} is not a time; write 2026-11-15 or 2026-11-15T09:00Z") from error
+
+
+def parse_since(text: str, now: datetime) -> datetime:
+    """Return the time of a text; days are in the local zone, dates in UTC like the files. InvalidInput if unknown."""
+    word = text.strip().casefold()
+    if word in ("today", "yesterday"):
+        day = now.astimezone().date() - timedelta(days=word == "yesterday")
+        return to_utc(datetime.combine(day, time.min).astimezone())
+    ago = _AGO.fullmatch(word)
+    if ago:
+        return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
+    try:
+        return parse_time(text)
+    except ValueError as error:
+        raise InvalidInput(
+            f"{text!r} is not a time; write yesterday, today, 2d, 3h, or a date like 2026-11-15"
+        ) from error
 
 
 def _is_file(path: Path) -> bool:

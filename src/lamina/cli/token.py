@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lamina.cli.command import JsonOption, ScopeOption, SharedOptions, VaultOption, command, exit_on_error
+from lamina.cli.command import command, command_group
 from lamina.cli.command_session import CommandSession
-from lamina.cli.output import CommandOutput, CommandResult, FieldList, Json, OutputBlock, TextGrid, TextLine
+from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextGrid, TextLine
 from lamina.cli.record_views import format_day
 from lamina.errors import InvalidInput
 from lamina.text.timestamps import format_time
@@ -16,12 +16,17 @@ from lamina.text.timestamps import format_time
 if TYPE_CHECKING:
     from lamina.access import AccessToken, AccessTokenStore
 
-PANEL = "Serve"
 
-app = typer.Typer(
-    name="token",
-    invoke_without_command=True,
-    epilog="Example: lamina token  ·  lamina token create ci --right read --days 30  ·  lamina token revoke ci",
+def _list_tokens(session: CommandSession) -> CommandResult:
+    return list_(session)
+
+
+app = command_group(
+    "token",
+    panel="Serve",
+    help="Manage the access tokens for `lamina serve`; each has a scope and a right.",
+    example="lamina token  ·  lamina token create ci --right read --days 30  ·  lamina token revoke ci",
+    default=_list_tokens,
 )
 
 NameArgument = Annotated[
@@ -29,20 +34,7 @@ NameArgument = Annotated[
 ]
 
 
-@app.callback()
-def token_group(
-    ctx: typer.Context, vault: VaultOption = None, scope: ScopeOption = None, json: JsonOption = False
-) -> None:
-    """Manage the access tokens for `lamina serve`; each has a scope and a right."""
-    ctx.obj = shared = SharedOptions(vault, scope, json).completed_by(ctx.obj or SharedOptions())
-    if ctx.invoked_subcommand is None:
-        with exit_on_error(CommandOutput(as_json=shared.as_json), "token"), shared.open_session() as session:
-            session.output.print_result(list_(session))
-
-
-@command(
-    app, "create", panel=PANEL, example="lamina token create notes-agent --right write --scope org:local:agent:notes"
-)
+@command(app, "create", example="lamina token create notes-agent --right write --scope org:local:agent:notes")
 def create(
     session: CommandSession,
     name: NameArgument,
@@ -68,7 +60,7 @@ def create(
     return CommandResult({"token": secret, **_token_data(token)}, (FieldList(pairs), note))
 
 
-@command(app, "list", panel=PANEL, example="lamina token list --json")
+@command(app, "list", example="lamina token list --json")
 def list_(session: CommandSession) -> CommandResult:
     """List the tokens of this vault; their secrets are not stored."""
     tokens = _token_store(session).list()
@@ -79,7 +71,7 @@ def list_(session: CommandSession) -> CommandResult:
     return CommandResult({"tokens": [_token_data(token) for token in tokens]}, tuple(blocks))
 
 
-@command(app, "revoke", panel=PANEL, example="lamina token revoke notes-agent")
+@command(app, "revoke", example="lamina token revoke notes-agent")
 def revoke(session: CommandSession, name: NameArgument) -> CommandResult:
     """Revoke a token and every browser session that logged in with it, immediately."""
     token = _token_store(session).revoke(name)
@@ -89,7 +81,7 @@ def revoke(session: CommandSession, name: NameArgument) -> CommandResult:
 def _token_store(session: CommandSession) -> AccessTokenStore:
     from lamina.access import AccessTokenStore
 
-    return AccessTokenStore(session.memory.state, session.memory.now)
+    return AccessTokenStore(session.memory.engine.state, session.memory.now)
 
 
 def _token_fields(token: AccessToken) -> tuple[tuple[str, str], ...]:

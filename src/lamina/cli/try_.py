@@ -16,21 +16,21 @@ from lamina.cli.command import command
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextLine
 from lamina.cli.read import recall
-from lamina.cli.receipts import render_undo
-from lamina.cli.record_views import atom_data, read_quotes
+from lamina.cli.receipts import outcome_data, render_undo
+from lamina.cli.record_views import read_quotes
 from lamina.errors import LaminaError
 
 if TYPE_CHECKING:
     from lamina.capture.receipt import Outcome, Receipt
     from lamina.memory import Memory
 
-app = typer.Typer()
+app = typer.Typer(rich_help_panel="Start")
 
 SESSION_ID = "try"
 HELP = "type a sentence to store it · ?question recalls · undo removes the last one · quit exits"
 
 
-@command(app, "try", panel="Start", may_create=True, example="lamina try  ·  echo 'I moved to Lisbon.' | lamina try")
+@command(app, "try", may_create=True, example="lamina try  ·  echo 'I moved to Lisbon.' | lamina try")
 def try_(session: CommandSession) -> CommandResult | None:
     """Open a prompt: type a sentence to see what is stored, ?question to recall, undo to remove it."""
     prompt = TryPrompt(session)
@@ -85,10 +85,7 @@ class TryPrompt:
         outcomes = statements or receipt.outcomes
         commits = list(dict.fromkeys(commit for commit in (capture_receipt.commit, receipt.commit) if commit))
         self._commits.append(commits)
-        documents = [
-            {"result": outcome.result.value, "reason": outcome.reason, "atom": atom_data(outcome.atom, outcome.path)}
-            for outcome in outcomes
-        ]
+        documents = [*map(outcome_data, outcomes)]
         blocks = [block for outcome in outcomes for block in _outcome_blocks(memory, outcome)]
         return CommandResult(
             {**documents[0], "became": documents, "commits": commits}, (*blocks, TextLine("  undo: type undo", "dim"))

@@ -12,20 +12,18 @@ import typer
 
 from lamina.cli.command import command
 from lamina.cli.command_session import CommandSession
-from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextGrid, TextLine
+from lamina.cli.output import CommandResult, FieldList, OutputBlock, TextGrid, TextLine
 from lamina.cli.progress import ProgressBar
 from lamina.cli.receipts import DRY_RUN_NOTE
-from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
     from lamina.review import Diagnosis
     from lamina.sync import SyncReport
 
-app = typer.Typer()
-PANEL = "Upkeep"
+app = typer.Typer(rich_help_panel="Upkeep")
 
 
-@command(app, "sync", panel=PANEL, has_dry_run=True, example="lamina sync --accept-deletions")
+@command(app, "sync", has_dry_run=True, example="lamina sync --accept-deletions")
 def sync(
     session: CommandSession,
     accept_deletions: Annotated[
@@ -34,10 +32,10 @@ def sync(
 ) -> CommandResult:
     """Read every file and commit the edits in it. Every command does this first, without --accept-deletions."""
     memory = session.memory
-    report = memory.opening_report
+    report = memory.upkeep.opening_report
     if accept_deletions and not session.dry_run:
         with ProgressBar() as bar:
-            accepted = memory.sync(accept_deletions=True, progress=bar)
+            accepted = memory.upkeep.sync(accept_deletions=True, progress=bar)
         report.deleted += accepted.deleted
         report.held = accepted.held
         report.written += accepted.written
@@ -52,20 +50,20 @@ def sync(
             else DRY_RUN_NOTE
         )
         blocks.append(TextLine(dry_run_note, "yellow"))
-    return CommandResult({**report_data(report), "dry_run": session.dry_run}, tuple(blocks))
+    return CommandResult({**asdict(report), "dry_run": session.dry_run}, tuple(blocks))
 
 
-@command(app, "rebuild", panel=PANEL, example="lamina rebuild")
+@command(app, "rebuild", example="lamina rebuild")
 def rebuild(session: CommandSession) -> CommandResult:
     """Rebuild the index from the journal; nothing is lost."""
     memory = session.memory
     with _show_spinner("rebuilding the index"):
-        atoms = memory.rebuild()
+        atoms = memory.upkeep.rebuild()
     session.embed_pending()
     return CommandResult({"atoms": atoms}, (TextLine(f"the index contains {atoms} atoms"),))
 
 
-@command(app, "reread", panel=PANEL, has_dry_run=True, example="lamina reread --apply")
+@command(app, "reread", has_dry_run=True, example="lamina reread --apply")
 def reread(
     session: CommandSession,
     apply: Annotated[bool, typer.Option("--apply", help="Change the statements, in one commit.")] = False,
@@ -74,7 +72,7 @@ def reread(
 
     Statements that a person edited and all captured words stay unchanged.
     """
-    result = session.memory.reread(apply=apply and not session.dry_run)
+    result = session.memory.upkeep.reread(apply=apply and not session.dry_run)
     rows = [("original words", atom) for atom in result.revised] + [("dropped", atom) for atom in result.dropped]
     grid = TextGrid(("what", "id", "content"), tuple((what, atom.id, atom.content) for what, atom in rows))
     summary = f"{len(result.revised)} statements in their original words, {len(result.dropped)} dropped"
@@ -88,7 +86,7 @@ def reread(
     return CommandResult(data, ((grid,) if rows else ()) + (TextLine(summary + (hint if rows else "")),))
 
 
-@command(app, "jobs", panel=PANEL, example="lamina jobs --now")
+@command(app, "jobs", example="lamina jobs --now")
 def jobs(
     session: CommandSession,
     now: Annotated[
@@ -100,28 +98,15 @@ def jobs(
         with _show_spinner("extracting statements"):
             session.memory.read_waiting()
         session.embed_pending()
-    job_list, waiting = session.memory.jobs(), session.memory.waiting()
-    data = [
-        {
-            "name": job.name,
-            "holder": job.holder,
-            "done": job.done,
-            "total": job.total,
-            "error": job.error,
-            "until": format_time(job.until) if job.until else None,
-            "started_at": format_time(job.started_at) if job.started_at else None,
-            "finished_at": format_time(job.finished_at) if job.finished_at else None,
-        }
-        for job in job_list
-    ]
+    job_list, waiting = session.memory.upkeep.jobs(), session.memory.waiting()
     rows = tuple((job.name, job.holder or "none", f"{job.done} of {job.total}", job.error) for job in job_list)
     table = TextGrid(("job", "holder", "done", "error"), rows)
     queue_note = TextLine(f"{waiting} passages are queued for extraction") if waiting else None
     blocks = (table if rows else TextLine("there are no background jobs"), *([queue_note] if queue_note else []))
-    return CommandResult({"jobs": data, "waiting": waiting}, blocks)
+    return CommandResult({"jobs": [asdict(job) for job in job_list], "waiting": waiting}, blocks)
 
 
-@command(app, "doctor", panel=PANEL, example="lamina doctor --deep")
+@command(app, "doctor", example="lamina doctor --deep")
 def doctor(
     session: CommandSession,
     deep: Annotated[
@@ -130,11 +115,12 @@ def doctor(
 ) -> CommandResult:
     """Check the vault and say how to fix problems; the exit code is 1 if there are any."""
     with _show_spinner("checking the vault"):
-        diagnosis = session.memory.doctor(deep=deep)
-    return CommandResult(_diagnosis_data(diagnosis), tuple(_diagnosis_blocks(diagnosis)), 0 if diagnosis.healthy else 1)
+        diagnosis = session.memory.upkeep.doctor(deep=deep)
+    data = {"healthy": diagnosis.healthy, **asdict(diagnosis)}
+    return CommandResult(data, tuple(_diagnosis_blocks(diagnosis)), 0 if diagnosis.healthy else 1)
 
 
-@command(app, "stats", panel=PANEL, example="lamina stats --json  ·  lamina stats --plot memory.svg")
+@command(app, "stats", example="lamina stats --json  ·  lamina stats --plot memory.svg")
 def stats(
     session: CommandSession,
     plot: Annotated[
@@ -144,11 +130,11 @@ def stats(
     topics: Annotated[bool, typer.Option("--topics", help="Also count topics.")] = False,
 ) -> CommandResult:
     """Show counts and sizes."""
-    counts = session.memory.stats()
+    counts = session.memory.upkeep.stats()
     if topics:
         counts["topics"] = {topic.name: topic.count for topic in session.memory.topics()}
     if plot is not None:
-        session.memory.plot(plot)
+        session.memory.upkeep.plot(plot)
         counts["plot"] = str(plot)
     groups = {name: value for name, value in counts.items() if isinstance(value, dict)}
     blocks: list[OutputBlock] = [
@@ -158,13 +144,7 @@ def stats(
     return CommandResult(counts, tuple(blocks))
 
 
-@command(
-    app,
-    "export",
-    panel=PANEL,
-    has_dry_run=True,
-    example="lamina export backup.json  ·  lamina export notes --format okf",
-)
+@command(app, "export", has_dry_run=True, example="lamina export backup.json  ·  lamina export notes --format okf")
 def export(
     session: CommandSession,
     path: Annotated[
@@ -207,11 +187,6 @@ def _format_counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
-def report_data(report: SyncReport) -> Json:
-    """Return a sync report as JSON data."""
-    return asdict(report)
-
-
 def report_fields(report: SyncReport) -> FieldList:
     """Return a sync report as fields, with the first few paths of each."""
     pairs = [
@@ -221,26 +196,6 @@ def report_fields(report: SyncReport) -> FieldList:
         (name, count + ": " + ", ".join(paths[:3]) + (" …" if len(paths) > 3 else "")) for name, count, paths in pairs
     ]
     return FieldList((*fields, *((("written", str(report.written)),) if report.written else ())))
-
-
-def _diagnosis_data(diagnosis: Diagnosis) -> Json:
-    problems = [
-        {
-            "kind": problem.kind,
-            "path": problem.path,
-            "line": problem.line,
-            "message": problem.message,
-            "atom_id": problem.atom_id,
-            "at": format_time(problem.at) if problem.at else None,
-        }
-        for problem in diagnosis.problems
-    ]
-    return {
-        "healthy": diagnosis.healthy,
-        "problems": problems,
-        "faults": list(diagnosis.faults),
-        "notes": list(diagnosis.notes),
-    }
 
 
 def _diagnosis_blocks(diagnosis: Diagnosis) -> Iterator[OutputBlock]:

@@ -33,7 +33,7 @@ class VaultChoice:
 
     @property
     def exists(self) -> bool:
-        """Whether the folder is a vault."""
+        """Return whether the folder is a vault."""
         return vault_setup.is_vault(self.folder)
 
     def require_folder(self) -> Path:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lamina.cli.command import JsonOption, ScopeOption, SharedOptions, VaultOption, command
+from lamina.cli.command import command, command_group
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, OutputBlock, TextGrid, TextLine, shorten
-from lamina.cli.receipts import atom_outcome_blocks, render_receipt, undo_blocks
+from lamina.cli.receipts import render_atom, render_receipt
 from lamina.cli.record_views import atom_data, format_minute, one_line_text, short_id
 from lamina.cli.text_input import read_text_argument
 from lamina.cli.write import OriginOption, PrivateOption, TagsOption
@@ -20,16 +20,18 @@ if TYPE_CHECKING:
 
 PANEL = "Write"
 
-run = typer.Typer(
-    name="run",
-    no_args_is_help=True,
-    epilog='Example: lamina run note task-7 "Port 8080 is taken."  ·  lamina run show task-7  ·  '
+run = command_group(
+    "run",
+    panel=PANEL,
+    help="Keep the notes of one run separate from other memory; closing it writes one event with its outcome.",
+    example='lamina run note task-7 "Port 8080 is taken."  ·  lamina run show task-7  ·  '
     'lamina run close task-7 success "Deployed on 9090." --workflow deploy',
 )
-block = typer.Typer(
-    name="block",
-    no_args_is_help=True,
-    epilog='Example: lamina block add release-2 planner "Freeze on Friday."  ·  lamina block show release-2',
+block = command_group(
+    "block",
+    panel=PANEL,
+    help="Keep short notes of a workstream, by role, in one file; beyond fifteen the oldest are merged.",
+    example='lamina block add release-2 planner "Freeze on Friday."  ·  lamina block show release-2',
 )
 
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="The name of the run.", show_default=False)]
@@ -39,25 +41,7 @@ WorkstreamArgument = Annotated[
 TextArgument = Annotated[str, typer.Argument(metavar="TEXT", help="The note, or - for stdin.", show_default=False)]
 
 
-@run.callback()
-def run_group(
-    ctx: typer.Context, vault: VaultOption = None, scope: ScopeOption = None, json: JsonOption = False
-) -> None:
-    """Keep the notes of one run separate from other memory; closing it writes one event with its outcome."""
-    ctx.obj = SharedOptions(vault, scope, json).completed_by(ctx.obj or SharedOptions())
-
-
-@block.callback()
-def block_group(
-    ctx: typer.Context, vault: VaultOption = None, scope: ScopeOption = None, json: JsonOption = False
-) -> None:
-    """Keep short notes of a workstream, by role, in one file; beyond fifteen the oldest are merged."""
-    ctx.obj = SharedOptions(vault, scope, json).completed_by(ctx.obj or SharedOptions())
-
-
-@command(
-    run, "note", panel=PANEL, has_dry_run=True, may_create=True, example='lamina run note task-7 "Port 8080 is taken."'
-)
+@command(run, "note", has_dry_run=True, may_create=True, example='lamina run note task-7 "Port 8080 is taken."')
 def note(
     session: CommandSession,
     run_id: RunArgument,
@@ -73,13 +57,12 @@ def note(
         atom = memory.run(run_id, private=private).note(
             _resolve_text(text), kind=kind, phase=phase, tags=tags or (), origin=origin
         )
-        return _render_note(session, memory, atom, f"a note of run {run_id}")
+        return render_atom(session, memory, atom, "noted", f"a note of run {run_id}")
 
 
 @command(
     run,
     "close",
-    panel=PANEL,
     has_dry_run=True,
     may_create=True,
     example='lamina run close task-7 success "Deployed on 9090; 8080 was taken." --workflow deploy',
@@ -102,7 +85,7 @@ def close(
         return render_receipt(session, memory, receipt)
 
 
-@command(run, "show", panel=PANEL, example='lamina run show task-7  ·  lamina run show task-7 --ask "which port?"')
+@command(run, "show", example='lamina run show task-7  ·  lamina run show task-7 --ask "which port?"')
 def show_run(
     session: CommandSession,
     run_id: RunArgument,
@@ -127,12 +110,7 @@ def show_run(
 
 
 @command(
-    block,
-    "add",
-    panel=PANEL,
-    has_dry_run=True,
-    may_create=True,
-    example='lamina block add release-2 planner "Freeze on Friday."',
+    block, "add", has_dry_run=True, may_create=True, example='lamina block add release-2 planner "Freeze on Friday."'
 )
 def add(
     session: CommandSession,
@@ -144,10 +122,10 @@ def add(
     """Add a note of a role to a workstream's block."""
     with session.open_for_change() as memory:
         atom = memory.block(workstream, private=private).add(role, _resolve_text(text))
-        return _render_note(session, memory, atom, f"noted in {workstream}")
+        return render_atom(session, memory, atom, "noted", f"noted in {workstream}")
 
 
-@command(block, "show", panel=PANEL, example="lamina block show release-2 --budget 300")
+@command(block, "show", example="lamina block show release-2 --budget 300")
 def show_block(
     session: CommandSession,
     workstream: WorkstreamArgument,
@@ -166,19 +144,6 @@ def show_block(
         tuple(TextLine(line) for line in text.split("\n")) if text else (TextLine("no notes"),)
     )
     return CommandResult(data, blocks)
-
-
-def _render_note(session: CommandSession, memory: Memory, atom: Atom, reason: str) -> CommandResult:
-    path = memory.path_of(atom.id)
-    commit = memory.history(atom.id).versions[-1].commit
-    undoable = None if session.dry_run else commit
-    data = {
-        "dry_run": session.dry_run,
-        "commit": undoable,
-        "undo": session.format_command("undo", undoable) if undoable else None,
-        "atom": atom_data(atom, path),
-    }
-    return CommandResult(data, (*atom_outcome_blocks("noted", atom, path, reason), *undo_blocks(session, commit)))
 
 
 def _resolve_text(text: str) -> str:

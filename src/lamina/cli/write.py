@@ -16,17 +16,22 @@ from lamina.cli.text_input import parse_json_turns, parse_time_option, read_docu
 from lamina.errors import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from lamina.atom.atom import Atom
+    from lamina.atom.identity import AtomId
     from lamina.capture.pieces import TextPiece
     from lamina.memory import Memory
 
-app = typer.Typer()
-PANEL = "Write"
+app = typer.Typer(rich_help_panel="Write")
 
 IdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The id of an atom, or the end of it.", show_default=False)
 ]
+IdsArgument = Annotated[
+    list[str] | None, typer.Argument(metavar="[ID]...", help="Ids of atoms, or the ends of ids.", show_default=False)
+]
+NewTextArgument = Annotated[str | None, typer.Argument(help="The new text. Default: unchanged.", show_default=False)]
 ReasonOption = Annotated[str, typer.Option("--reason", help="The reason; stored in the journal.")]
 KindOption = Annotated[str | None, typer.Option(help="fact, preference, decision, event, … Default: fact.")]
 SubjectOption = Annotated[str | None, typer.Option(help="What it is about; with --attribute it fills a claim.")]
@@ -58,7 +63,6 @@ PrivateOption = Annotated[bool, typer.Option("--private", help="Store it in the 
 @command(
     app,
     "capture",
-    panel=PANEL,
     has_dry_run=True,
     may_create=True,
     example='lamina capture notes.md  ·  lamina capture --session call --speaker Ann "Remember that I fly on Friday."',
@@ -122,7 +126,6 @@ def _capture_codebase(session: CommandSession, folder: Path, name: str | None, p
 @command(
     app,
     "remember",
-    panel=PANEL,
     has_dry_run=True,
     may_create=True,
     example='lamina remember "Prefers light roast." --kind preference --subject coffee',
@@ -154,7 +157,7 @@ def remember(
 ) -> CommandResult:
     """Write one statement; an older value of the same claim is superseded, not overwritten."""
     text = read_text_argument("-")[0] if content == "-" else content
-    fields = _drop_none(
+    fields = drop_none(
         kind=kind,
         subject=subject,
         attribute=attribute,
@@ -181,16 +184,12 @@ def remember(
 
 
 @command(
-    app,
-    "revise",
-    panel=PANEL,
-    has_dry_run=True,
-    example='lamina revise 8qj1hjz0 "Prefers green tea." --reason "changed her mind"',
+    app, "revise", has_dry_run=True, example='lamina revise 8qj1hjz0 "Prefers green tea." --reason "changed her mind"'
 )
 def revise(
     session: CommandSession,
     id: IdArgument,
-    content: Annotated[str | None, typer.Argument(help="The new text. Default: unchanged.", show_default=False)] = None,
+    content: NewTextArgument = None,
     reason: ReasonOption = "revised",
     kind: KindOption = None,
     subject: SubjectOption = None,
@@ -207,7 +206,7 @@ def revise(
     memory_type: MemoryTypeOption = None,
 ) -> CommandResult:
     """Write a new version of an atom; the old one stays in its history."""
-    fields = _drop_none(
+    fields = drop_none(
         kind=kind,
         subject=subject,
         attribute=attribute,
@@ -222,19 +221,13 @@ def revise(
         durability=durability,
         memory_type=memory_type,
     )
-    with session.open_for_change() as memory:
-        before = memory.get(id)
-        return render_change(
-            session, memory, before, memory.revise(before.id, content, reason=reason, **fields), reason
-        )
+    return _change_atom(
+        session, id, reason, lambda memory, atom_id: memory.revise(atom_id, content, reason=reason, **fields)
+    )
 
 
 @command(
-    app,
-    "status",
-    panel=PANEL,
-    has_dry_run=True,
-    example='lamina status 8qj1hjz0 challenged --reason "the invoice says otherwise"',
+    app, "status", has_dry_run=True, example='lamina status 8qj1hjz0 challenged --reason "the invoice says otherwise"'
 )
 def status(
     session: CommandSession,
@@ -243,66 +236,56 @@ def status(
     reason: Annotated[str, typer.Option("--reason", help="The reason; stored in the journal.", show_default=False)],
 ) -> CommandResult:
     """Change the status of an atom; back from an ended status this is a restore."""
-    with session.open_for_change() as memory:
-        before = memory.get(id)
-        return render_change(session, memory, before, memory.update_status(before.id, status, reason), reason)
+    return _change_atom(session, id, reason, lambda memory, atom_id: memory.update_status(atom_id, status, reason))
 
 
-@command(app, "forget", panel=PANEL, has_dry_run=True, example='lamina forget 8qj1hjz0 --reason "no longer true"')
+@command(app, "forget", has_dry_run=True, example='lamina forget 8qj1hjz0 --reason "no longer true"')
 def forget(session: CommandSession, id: IdArgument, reason: ReasonOption = "asked to forget") -> CommandResult:
     """Forget an atom: recall no longer finds it; its text and history are kept."""
-    with session.open_for_change() as memory:
-        before = memory.get(id)
-        return render_change(session, memory, before, memory.forget(before.id, reason), reason)
+    return _change_atom(session, id, reason, lambda memory, atom_id: memory.forget(atom_id, reason))
 
 
-@command(app, "pin", panel=PANEL, has_dry_run=True, example="lamina pin 8qj1hjz0")
+@command(app, "pin", has_dry_run=True, example="lamina pin 8qj1hjz0")
 def pin(session: CommandSession, id: IdArgument) -> CommandResult:
     """Protect an atom from being forgotten, merged or archived by maintenance."""
-    with session.open_for_change() as memory:
-        before = memory.get(id)
-        return render_change(session, memory, before, memory.pin(before.id), "pinned")
+    return _change_atom(session, id, "pinned", lambda memory, atom_id: memory.pin(atom_id))
 
 
-@command(app, "unpin", panel=PANEL, has_dry_run=True, example="lamina unpin 8qj1hjz0")
+@command(app, "unpin", has_dry_run=True, example="lamina unpin 8qj1hjz0")
 def unpin(session: CommandSession, id: IdArgument) -> CommandResult:
     """Remove the protection of a pinned atom."""
-    with session.open_for_change() as memory:
-        before = memory.get(id)
-        return render_change(session, memory, before, memory.unpin(before.id), "unpinned")
+    return _change_atom(session, id, "unpinned", lambda memory, atom_id: memory.unpin(atom_id))
 
 
-@command(app, "promote", panel=PANEL, has_dry_run=True, example="lamina promote 8qj1hjz0")
+@command(app, "promote", has_dry_run=True, example="lamina promote 8qj1hjz0")
 def promote(session: CommandSession, id: IdArgument) -> CommandResult:
     """Move an atom one layer up: working, episodic, then the layer of its kind, which does not fade."""
     with session.open_for_change() as memory:
         before = memory.get(id)
-        after = memory.promote(before.id)
+        after = memory.upkeep.promote(before.id)
         return render_change(session, memory, before, after, f"from {before.layer} to {after.layer}")
 
 
-@command(app, "demote", panel=PANEL, has_dry_run=True, example="lamina demote 8qj1hjz0")
+@command(app, "demote", has_dry_run=True, example="lamina demote 8qj1hjz0")
 def demote(session: CommandSession, id: IdArgument) -> CommandResult:
     """Move an atom one layer down, where it fades unless it is used."""
     with session.open_for_change() as memory:
         before = memory.get(id)
-        after = memory.demote(before.id)
+        after = memory.upkeep.demote(before.id)
         return render_change(session, memory, before, after, f"from {before.layer} to {after.layer}")
 
 
-@command(app, "resolve", panel=PANEL, has_dry_run=True, example="lamina resolve 8qj1hjz0")
+@command(app, "resolve", has_dry_run=True, example="lamina resolve 8qj1hjz0")
 def resolve(
     session: CommandSession,
     id: IdArgument,
     reason: Annotated[str, typer.Option("--reason", help="The result.")] = "done",
 ) -> CommandResult:
     """Mark a commitment, a goal or a reminder as done; it is archived later."""
-    with session.open_for_change() as memory:
-        before = memory.get(id)
-        return render_change(session, memory, before, memory.resolve(before.id, reason), reason)
+    return _change_atom(session, id, reason, lambda memory, atom_id: memory.resolve(atom_id, reason))
 
 
-@command(app, "relate", panel=PANEL, has_dry_run=True, example="lamina relate 8qj1hjz0 depends_on 1hjz0z1a")
+@command(app, "relate", has_dry_run=True, example="lamina relate 8qj1hjz0 depends_on 1hjz0z1a")
 def relate(
     session: CommandSession,
     id: IdArgument,
@@ -317,7 +300,7 @@ def relate(
         return render_change(session, memory, before, after, f"{relation} {after.relations[-1].target}")
 
 
-@command(app, "undo", panel=PANEL, has_dry_run=True, example="lamina undo  ·  lamina undo 01m7gmcnz2sbr5zw6dghygmg6w")
+@command(app, "undo", has_dry_run=True, example="lamina undo  ·  lamina undo 01m7gmcnz2sbr5zw6dghygmg6w")
 def undo(
     session: CommandSession,
     commit: Annotated[
@@ -331,7 +314,7 @@ def undo(
         return render_undo(session, memory, memory.undo(commit and _resolve_commit_id(memory, commit), cascade=cascade))
 
 
-@command(app, "feedback", panel=PANEL, has_dry_run=True, example="lamina feedback 4f1c2a9be0d35768 --cited 8qj1hjz0")
+@command(app, "feedback", has_dry_run=True, example="lamina feedback 4f1c2a9be0d35768 --cited 8qj1hjz0")
 def feedback(
     session: CommandSession,
     recall_id: Annotated[
@@ -350,7 +333,16 @@ def feedback(
         return render_feedback(session, memory, recall_id, verdict, learnt, has_citations=bool(cited))
 
 
-def _drop_none(**fields: Any) -> dict[str, Any]:
+def _change_atom(
+    session: CommandSession, id: str, reason: str, change: Callable[[Memory, AtomId], Atom]
+) -> CommandResult:
+    with session.open_for_change() as memory:
+        before = memory.get(id)
+        return render_change(session, memory, before, change(memory, before.id), reason)
+
+
+def drop_none(**fields: Any) -> dict[str, Any]:
+    """Return the options that were given."""
     return {name: value for name, value in fields.items() if value is not None}
 
 

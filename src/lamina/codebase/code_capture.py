@@ -19,8 +19,8 @@ from lamina.capture.erased_text import find_erased_statements
 from lamina.capture.existing_statements import is_undone
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.redact import redact
-from lamina.capture.statement_commit import Writer, new_ids, retry_exclusively
-from lamina.capture.trust_limits import limit_to_trust
+from lamina.capture.statement_commit import Writer, limit_to_trust, retry_exclusively
+from lamina.capture.store_reads import StoreReads, new_ids
 from lamina.codebase.code_summary import CodebaseSummary, CodeEntry
 from lamina.errors import InvalidInput
 from lamina.store.base import AtomChange, AtomFilter, Commit, Store
@@ -54,17 +54,10 @@ def capture_codebase(
     def capture() -> Receipt:
         existing = _existing_atoms(summary, writer, store)
         run = _CodeCapture(summary, writer, store, new_ids(ids, now), now, agents, personal)
-        outcomes = [
-            outcome
-            for entry in summary.entries
-            if (outcome := run.capture_entry(entry, existing.get(entry.path))) is not None
-        ]
         paths = {entry.path for entry in summary.entries}
-        outcomes += [
-            outcome
-            for path, atom in sorted(existing.items())
-            if path not in paths and (outcome := run.archive_removed(path, atom))
-        ]
+        captured = [run.capture_entry(entry, existing.get(entry.path)) for entry in summary.entries]
+        removed = [run.archive_removed(path, atom) for path, atom in sorted(existing.items()) if path not in paths]
+        outcomes = [outcome for outcome in (*captured, *removed) if outcome is not None]
         return _commit_outcomes(outcomes, run, existing.get("."))
 
     return retry_exclusively(store, capture)
@@ -75,16 +68,11 @@ def _existing_atoms(summary: CodebaseSummary, writer: Writer, store: Store) -> d
 
     InvalidInput if the name belongs to another codebase.
     """
-    atoms = store.read(AtomFilter(scopes=(writer.scope,), kinds=frozenset({KIND})))
-    code_atoms = [
-        code_atom
-        for code_atom in atoms
-        if code_atom.metadata.get(CODEBASE) == summary.name and PATH in code_atom.metadata
-    ]
-    by_path = {code_atom.metadata[PATH]: code_atom for code_atom in reversed(code_atoms) if code_atom.status in ENDED}
-    by_path |= {
-        code_atom.metadata[PATH]: code_atom for code_atom in reversed(code_atoms) if code_atom.status not in ENDED
-    }
+    atoms = store.atoms.read(AtomFilter(scopes=(writer.scope,), kinds=frozenset({KIND})))
+    known = [atom for atom in atoms if atom.metadata.get(CODEBASE) == summary.name and PATH in atom.metadata]
+    ended = [atom for atom in known if atom.status in ENDED]
+    live_atoms = [atom for atom in known if atom.status not in ENDED]
+    by_path = {atom.metadata[PATH]: atom for atom in (*reversed(ended), *reversed(live_atoms))}
     live = {path for path, atom in by_path.items() if atom.status is Status.ACTIVE and path != "."}
     if live and live.isdisjoint(entry.path for entry in summary.entries):
         raise InvalidInput(
@@ -119,17 +107,15 @@ class _CodeCapture:
         fields = {} if same else fields
         status = Status.ACTIVE if is_archived else atom.status
         result, reason = (Result.RESTORED, "exists again") if is_archived else (Result.REVISED, "changed")
-        return _EntryOutcome(
-            Outcome(result, _with_hidden_tag(atom.with_(status=status, **fields)), f"{entry.path}: {reason}"), secrets
-        )
+        changed = _with_hidden_tag(atom.with_(status=status, **fields))
+        return _EntryOutcome(Outcome(result, changed, f"{entry.path}: {reason}"), secrets)
 
     def archive_removed(self, path: str, atom: Atom) -> _EntryOutcome | None:
         """Return the outcome for the atom of a file or folder that may have been removed; None if it stays."""
         if atom.status is not Status.ACTIVE or atom.pinned or not self.summary.is_removed(path):
             return None
-        return _EntryOutcome(
-            Outcome(Result.REVISED, atom.with_(status=Status.ARCHIVED), f"{path}: archived, it no longer exists")
-        )
+        reason = f"{path}: archived, it no longer exists"
+        return _EntryOutcome(Outcome(Result.REVISED, atom.with_(status=Status.ARCHIVED), reason))
 
     def _new_atom(self, entry: CodeEntry) -> _EntryOutcome:
         fields, secrets = self._fields(entry)
@@ -146,9 +132,8 @@ class _CodeCapture:
             **traits,
             **fields,
         )
-        return _EntryOutcome(
-            Outcome(Result.HELD if is_pending else Result.NEW, _with_hidden_tag(atom), f"{entry.path}: added"), secrets
-        )
+        result = Result.HELD if is_pending else Result.NEW
+        return _EntryOutcome(Outcome(result, _with_hidden_tag(atom), f"{entry.path}: added"), secrets)
 
     def _fields(self, entry: CodeEntry) -> tuple[dict[str, Any], tuple[str, ...]]:
         words = redact(entry.content, personal=self.personal)
@@ -163,23 +148,15 @@ class _CodeCapture:
         return fields, tuple(secret.name for secret in words.secrets)
 
 
-def _commit_outcomes(
-    outcomes_by_entry: Sequence[_EntryOutcome], capture: _CodeCapture, root_atom: Atom | None
-) -> Receipt:
+def _commit_outcomes(results: Sequence[_EntryOutcome], capture: _CodeCapture, root_atom: Atom | None) -> Receipt:
     """Commit the changes that the writer may make, and return a receipt that counts the others."""
     writer, store, summary = capture.writer, capture.store, capture.summary
-    erased = find_erased_statements(
-        [entry.outcome.atom for entry in outcomes_by_entry if not entry.outcome.atom.revision], store
-    )
-    requested = {
-        entry.outcome.atom.id: entry.outcome.atom for entry in outcomes_by_entry if entry.outcome.atom.id not in erased
-    }
+    atoms = [entry.outcome.atom for entry in results]
+    erased = find_erased_statements([atom for atom in atoms if not atom.revision], StoreReads(store))
+    requested = {atom.id: atom for atom in atoms if atom.id not in erased}
     allowed = limit_to_trust(requested, writer.origin, writer.scope, store)
-    written = [entry for entry in outcomes_by_entry if entry.outcome.atom.id in allowed]
-    stages = (
-        ("files", summary.description),
-        ("atoms", _describe_counts(written, len(outcomes_by_entry) - len(written))),
-    )
+    written = [entry for entry in results if entry.outcome.atom.id in allowed]
+    stages = ("files", summary.description), ("atoms", _describe_counts(written, len(results) - len(written)))
     if not written:
         same = (Outcome(Result.DUPLICATE, root_atom, "nothing has changed"),) if root_atom else ()
         return Receipt(None, same, stages=stages)
@@ -191,9 +168,11 @@ def _commit_outcomes(
         reason=f"codebase {redact(summary.name).text}: {_describe_counts(written, 0)}",
         changes=tuple(AtomChange(allowed[entry.outcome.atom.id]) for entry in written),
     )
-    committed = store.commit(commit)
-    atoms = {atom.id: atom for atom in committed.atoms}
-    outcomes = (Outcome(o.result, atoms.get(o.atom.id, o.atom), o.reason) for o in (entry.outcome for entry in written))
+    committed = store.journal.append(commit)
+    stored = {atom.id: atom for atom in committed.atoms}
+    outcomes = (
+        Outcome(o.result, stored.get(o.atom.id, o.atom), o.reason) for o in (entry.outcome for entry in written)
+    )
     secrets = tuple(dict.fromkeys(name for entry in written for name in entry.secrets))
     return Receipt(committed.id, tuple(outcomes), stages=stages, redacted=secrets)
 
@@ -213,8 +192,5 @@ def _count_label(outcome: Outcome) -> str:
 
 def _with_hidden_tag(atom: Atom) -> Atom:
     """Return the atom with the tag for invisible characters if its content has any."""
-    return (
-        atom.with_(tags=(*atom.tags, HIDDEN_TEXT_TAG))
-        if has_hidden_text(atom.content) and HIDDEN_TEXT_TAG not in atom.tags
-        else atom
-    )
+    is_tagged = HIDDEN_TEXT_TAG in atom.tags or not has_hidden_text(atom.content)
+    return atom if is_tagged else atom.with_(tags=(*atom.tags, HIDDEN_TEXT_TAG))

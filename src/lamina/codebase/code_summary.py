@@ -41,7 +41,7 @@ class CodeEntry:
 class CodebaseSummary:
     """A codebase as it is now.
 
-    `skipped_counts` counts why files were not read; `tree` tells which files were removed.
+    `skipped_counts` counts why files were not read; `tree` shows which files were removed.
     """
 
     name: str

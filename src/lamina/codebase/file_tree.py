@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -127,14 +128,12 @@ def read_bytes(root: Path, path: str, max_bytes: int) -> bytes | None:
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
+    with suppress(OSError):
         return entry.is_dir(follow_symlinks=False)
-    except OSError:
-        return False
+    return False
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
-    try:
+    with suppress(OSError):
         return entry.is_file(follow_symlinks=False)
-    except OSError:
-        return False
+    return False

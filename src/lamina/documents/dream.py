@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lamina.documents.atom import UtcTime
-from lamina.documents.json_document import JsonDocument
-from lamina.text.timestamps import format_time
+from lamina.documents.json_document import JsonDocument, UtcTime
 
 if TYPE_CHECKING:
-    from lamina.dream.report import DreamReport, StepReport
+    from lamina.dream.report import DreamReport
 
 
 class MoveDocument(JsonDocument):
@@ -46,25 +44,8 @@ class DreamDocument(JsonDocument):
 
 def dream_document(report: DreamReport) -> DreamDocument:
     """Return the document of a dream report."""
-    return DreamDocument(
-        batch=report.batch,
-        at=format_time(report.at),
-        dry_run=report.dry_run,
-        asleep=report.asleep,
-        steps=[_step_document(step) for step in report.steps],
-        guidelines=list(report.guidelines),
-    )
-
-
-def _step_document(report: StepReport) -> StepDocument:
-    return StepDocument(
-        step=report.step,
-        scope=report.scope,
-        commit=report.commit,
-        held=report.held,
-        failed=report.failed,
-        notes=list(report.notes),
-        moves=[
-            MoveDocument(action=move.action, id=move.atom_id, text=move.text, why=move.why) for move in report.moves
-        ],
-    )
+    steps = [
+        StepDocument.of(step, moves=[MoveDocument.of(move, id=move.atom_id) for move in step.moves])
+        for step in report.steps
+    ]
+    return DreamDocument.of(report, steps=steps)

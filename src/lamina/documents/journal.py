@@ -1,14 +1,13 @@
-"""The JSON document of a commit in the journal."""
+"""The JSON documents of the journal: a commit, and the history of an atom."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lamina.documents.atom import UtcTime
-from lamina.documents.json_document import JsonDocument
-from lamina.text.timestamps import format_time
+from lamina.documents.json_document import JsonDocument, UtcTime
 
 if TYPE_CHECKING:
+    from lamina.memory import Memory
     from lamina.store.base import JournalEntry
 
 
@@ -38,27 +37,57 @@ class EntryDocument(JsonDocument):
     changes: list[AtomChangeDocument]
 
 
+class TransitionDocument(JsonDocument):
+    """One status change."""
+
+    old: str | None
+    new: str
+    reason: str
+    actor: str
+    at: UtcTime
+    commit: str
+
+
+class VersionDocument(JsonDocument):
+    """An atom after one commit."""
+
+    revision: int
+    commit: str
+    at: UtcTime
+    actor: str
+    verb: str
+    reason: str
+    status: str
+    content: str
+    fields: list[str]
+
+
+class HistoryDocument(JsonDocument):
+    """An atom's status changes and versions."""
+
+    id: str
+    path: str | None
+    transitions: list[TransitionDocument]
+    versions: list[VersionDocument]
+
+
 def entry_document(entry: JournalEntry) -> EntryDocument:
     """Return a commit with the atoms it changed."""
-    return EntryDocument(
-        seq=entry.seq,
-        commit=entry.id,
-        at=format_time(entry.at),
-        scope=entry.scope,
-        actor=entry.actor,
-        origin=entry.origin.value,
-        verb=entry.verb,
-        reason=entry.reason,
-        batch=entry.batch,
-        undoes=entry.undoes,
-        changes=[
-            AtomChangeDocument(
-                id=change.atom_id,
-                revision=change.revision,
-                old_status=change.old_status.value if change.old_status else None,
-                status=change.new_status.value,
-                fields=sorted(change.fields),
-            )
-            for change in entry.changes
-        ],
-    )
+    changes = [
+        AtomChangeDocument.of(change, id=change.atom_id, status=change.new_status, fields=sorted(change.fields))
+        for change in entry.changes
+    ]
+    return EntryDocument.of(entry, commit=entry.id, changes=changes)
+
+
+def history_document(memory: Memory, id: str) -> HistoryDocument:
+    """Return the history of an atom; NotFound if there is none with this id."""
+    atom = memory.get(id)
+    history = memory.history(atom.id)
+    versions = [
+        VersionDocument.of(
+            version, status=version.atom.status, content=version.atom.content, fields=sorted(version.fields)
+        )
+        for version in history.versions
+    ]
+    return HistoryDocument.of(history, id=atom.id, path=memory.path_of(atom.id), versions=versions)

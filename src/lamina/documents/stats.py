@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lamina.documents.atom import UtcTime
-from lamina.documents.json_document import JsonDocument
-from lamina.text.timestamps import format_time
+from lamina.documents.json_document import JsonDocument, UtcTime
 
 if TYPE_CHECKING:
     from lamina.memory import Memory
     from lamina.store.jobs import Job
-    from lamina.store.ledger import FileProblem
+    from lamina.store.problems import FileProblem
 
 
 class JobDocument(JsonDocument):
@@ -65,36 +63,21 @@ _VAULT_WIDE_FIELDS: dict[str, dict[str, int]] = {"models": {}, "vector_bytes": {
 
 def stats_document(memory: Memory, *, whole_vault: bool = False) -> StatsDocument:
     """Return the state of a memory's scopes; `whole_vault` adds what concerns the whole vault."""
-    stats = memory.stats()
+    stats = memory.upkeep.stats()
     fields = {name: stats[name] for name in StatsDocument.model_fields if name in stats}
     return StatsDocument(
         **{**fields, **({} if whole_vault else _VAULT_WIDE_FIELDS)},
         to_review=memory.review.count(),
-        jobs=[job_document(job) for job in memory.jobs()] if whole_vault else [],
-        problems=[problem_document(problem) for problem in memory.doctor(look=False).problems],
+        jobs=[job_document(job) for job in memory.upkeep.jobs()] if whole_vault else [],
+        problems=[problem_document(problem) for problem in memory.upkeep.doctor(look=False).problems],
     )
 
 
 def job_document(job: Job) -> JobDocument:
     """Return the document of a background job."""
-    return JobDocument(
-        name=job.name,
-        running=bool(job.holder),
-        done=job.done,
-        total=job.total,
-        error=job.error,
-        started_at=format_time(job.started_at) if job.started_at else None,
-        finished_at=format_time(job.finished_at) if job.finished_at else None,
-    )
+    return JobDocument.of(job, running=bool(job.holder))
 
 
 def problem_document(problem: FileProblem) -> ProblemDocument:
     """Return the document of a problem with a file."""
-    return ProblemDocument(
-        path=problem.path,
-        kind=problem.kind,
-        message=problem.message,
-        line=problem.line,
-        id=problem.atom_id,
-        at=format_time(problem.at) if problem.at else None,
-    )
+    return ProblemDocument.of(problem, id=problem.atom_id)

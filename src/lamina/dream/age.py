@@ -7,7 +7,7 @@ change can be computed in advance, and the atom is not read before it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -16,28 +16,74 @@ from lamina.atom.atom import Signals as Counted
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer, kind_traits
 from lamina.atom.lineage import lineage_trust
-from lamina.atom.scope import readable_scopes
+from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
-from lamina.dream.link_ageing import age_links, describe_link_ageing, next_link_ageing
 from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import Move, StepPlan
+from lamina.dream.step_plan import PlanBuilder, StepPlan
 from lamina.lifecycle.ageing import decide_ageing as aged
+from lamina.lifecycle.ageing_decision import AgeingAction, StorageTier
 from lamina.lifecycle.ageing_time import AgeingTime, add_clamped, days_since
-from lamina.lifecycle.decision import AgeingAction, StorageTier
 from lamina.lifecycle.importance import effective_importance
 from lamina.lifecycle.lifecycle_state import lifecycle_state
-from lamina.lifecycle.precision import FULL_BITS, choose_bits
 from lamina.lifecycle.promotion import WORKING_TERM
+from lamina.lifecycle.relation_strength import DECAY_WINDOW, MIN_CONFIDENCE, decay_relation
 from lamina.lifecycle.retention import retention
 from lamina.lifecycle.signals import AgeingSignals, from_counters, recorded_at
 from lamina.review.confirmations import count_confirmations
 from lamina.store.ageing_state import AgeingState
-from lamina.store.base import AtomFilter, AtomVersion
-from lamina.text.normal_form import one_line
+from lamina.store.base import AtomVersion
+
+FULL_BITS = 32
+"""The bits of a number that is not rounded."""
+HYSTERESIS = 0.05
+"""How far retention must be past a threshold before the precision changes."""
+_BITS_ABOVE = ((0.8, FULL_BITS), (0.5, 8), (0.2, 4))
+_MIN_BITS = 2
+
+
+def choose_bits(retention: float, current: int = FULL_BITS) -> int:
+    """Return the bits per dimension for this retention, given the current bits."""
+    lowered, raised = _bits_for_retention(retention + HYSTERESIS), _bits_for_retention(retention - HYSTERESIS)
+    return lowered if lowered < current else max(raised, current)
+
+
+def _bits_for_retention(retention: float) -> int:
+    return next((bits for above, bits in _BITS_ABOVE if retention > above), _MIN_BITS)
+
+
+AGEING_RELATIONS = frozenset(RelationName) - {RelationName.CONTRADICTS, RelationName.SUPERSEDES}
+"""The relations that weaken with time."""
+
+
+def age_links(atom: Atom, now: datetime) -> Atom:
+    """Return the atom with its links as weak as time has made them."""
+    links = tuple(_age_link(relation, now, recorded_at(atom)) for relation in atom.relations)
+    return atom.with_(relations=links) if links != atom.relations else atom
+
+
+def next_link_ageing(atom: Atom) -> datetime | None:
+    """Return when the next link of the atom weakens; None if none ever will."""
+    times = [
+        add_clamped(relation.last_reinforced_at or recorded_at(atom), DECAY_WINDOW)
+        for relation in atom.relations
+        if relation.name in AGEING_RELATIONS and relation.confidence > MIN_CONFIDENCE
+    ]
+    return min(times, default=None) if not atom.pinned else None
+
+
+def _age_link(link: Relation, now: datetime, created_at: datetime) -> Relation:
+    return decay_relation(link, now, created_at) if link.name in AGEING_RELATIONS else link
+
+
+def describe_link_ageing(before: Atom, after: Atom) -> str:
+    """Describe how the links of an atom weakened."""
+    pairs = zip(before.relations, after.relations, strict=True)
+    changes = [f"{old.name} {old.confidence:.2f} → {new.confidence:.2f}" for old, new in pairs if old != new]
+    return f"not reinforced for over {DECAY_WINDOW.days} days: {', '.join(changes)}"
+
 
 BATCH_SIZE = 500
 """The number of atoms that are read together."""
-_TEXT_CHARS = 80
 AN_HOUR = timedelta(hours=1)
 REFRESH_AFTER = timedelta(days=30)
 """The shortest time after which the stored ageing state of an atom is computed again."""
@@ -52,44 +98,37 @@ _REVISION_FIELDS = frozenset({"content", "resolved"})
 
 
 @dataclass(slots=True)
-class _AgeingResult:
-    """What ageing a batch of atoms results in."""
+class _AgeingPlan(PlanBuilder):
+    """The changes of ageing, with the ageing state of every atom that was due."""
 
-    changes: dict[AtomId, Atom] = field(default_factory=dict)
-    moves: list[Move] = field(default_factory=list)
     ageing_states: dict[AtomId, AgeingState] = field(default_factory=dict)
     tiers: Counter[AgeingAction] = field(default_factory=Counter)
 
 
 def age(context: StepContext) -> StepPlan:
     """Promote, archive, revive and expire what is due, weaken unused links, and store the new ageing states."""
-    result, store = _AgeingResult(), context.store
-    due = store.ageing_states.find_due(context.scope, context.now)
+    plan, store = _AgeingPlan(), context.store
+    due = store.signals.ageing.find_due(context.scope, context.now)
     for start in range(0, len(due), BATCH_SIZE):
         batch = tuple(due[start : start + BATCH_SIZE])
-        atoms = store.read(AtomFilter(scopes=(context.scope,), ids=batch))
-        counters, ageing_states = store.ledger.signals_of(batch), store.ageing_states.get(batch)
-        for atom in sorted(atoms, key=lambda atom: (recorded_at(atom), atom.id)):
-            _age_atom(atom, counters.get(atom.id, Counted()), ageing_states.get(atom.id), context, result)
-    notes = tuple(f"{count} {_TIER_NOTES[action]}" for action, count in sorted(result.tiers.items()))
-    return StepPlan(
-        tuple(result.changes.values()),
-        tuple(result.moves),
-        notes,
-        after_commit=lambda: store.ageing_states.put(result.ageing_states),
-        after_in_dry_run=True,
+        counters, ageing_states = store.signals.get_with_ageing(batch)
+        for atom in sorted(context.read(ids=batch), key=lambda atom: (recorded_at(atom), atom.id)):
+            _age_atom(atom, counters.get(atom.id, Counted()), ageing_states.get(atom.id), context, plan)
+    plan.notes += [f"{count} {_TIER_NOTES[action]}" for action, count in sorted(plan.tiers.items())]
+    return replace(
+        plan.build(), after_commit=lambda: store.signals.ageing.put(plan.ageing_states), after_in_dry_run=True
     )
 
 
 def _age_atom(
-    atom: Atom, counters: Counted, ageing_state: AgeingState | None, context: StepContext, result: _AgeingResult
+    atom: Atom, counters: Counted, ageing_state: AgeingState | None, context: StepContext, plan: _AgeingPlan
 ) -> None:
     signals = _current_signals(atom, counters, context)
     tier, was_undone = StorageTier(ageing_state.tier) if ageing_state else StorageTier.HOT, False
     has_history = atom.revision > 1 or atom.status is Status.ARCHIVED
     decisions = () if has_history else aged(atom, signals, context.moment, tier, context.retention_mode)
     if has_history or decisions:
-        versions = context.store.versions(atom.id)
+        versions = context.store.journal.versions(atom.id)
         signals = _add_history(signals, versions)
         decisions = aged(atom, signals, context.moment, tier, context.retention_mode)
         was_undone = _was_undone(versions, signals)
@@ -99,18 +138,16 @@ def _age_atom(
     for decision in decisions:
         after, tier = decision.apply_to(after), decision.tier or tier
         if decision.action in _TIER_ACTIONS:
-            result.tiers[decision.action] += 1
+            plan.tiers[decision.action] += 1
         else:
-            result.moves.append(Move(decision.action, atom.id, one_line(atom.content)[:_TEXT_CHARS], decision.reason))
+            plan.list_move(decision.action, atom, decision.reason)
     weakened = after if after.pinned or was_undone else age_links(after, context.moment.active_now)
     if weakened != after:
-        result.moves.append(
-            Move("loosen", atom.id, one_line(atom.content)[:_TEXT_CHARS], describe_link_ageing(after, weakened))
-        )
+        plan.list_move("loosen", atom, describe_link_ageing(after, weakened))
         after = weakened
     if after != atom:
-        result.changes[atom.id] = after
-    result.ageing_states[atom.id] = _ageing_state(
+        plan.changes[atom.id] = after
+    plan.ageing_states[atom.id] = _ageing_state(
         after, signals, tier, context, after != atom, ageing_state.bits if ageing_state else FULL_BITS
     )
 
@@ -142,13 +179,8 @@ def _current_signals(atom: Atom, counters: Counted, context: StepContext) -> Age
     if len({evidence.segment for evidence in atom.evidence}) > 1:
         signals = replace(signals, confirmations=count_confirmations(atom, context.store))
     if atom.derived_from:
-        signals = replace(signals, trust=lineage_trust(atom, lambda ids: _read_atoms(ids, context)))
+        signals = replace(signals, trust=lineage_trust(atom, context.read_readable))
     return signals
-
-
-def _read_atoms(ids: Iterable[AtomId], context: StepContext) -> dict[AtomId, Atom]:
-    atoms = context.store.read(AtomFilter(scopes=readable_scopes(context.scope), ids=tuple(ids)))
-    return {atom.id: atom for atom in atoms}
 
 
 def _add_history(signals: AgeingSignals, versions: Sequence[AtomVersion]) -> AgeingSignals:

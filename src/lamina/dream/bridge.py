@@ -1,4 +1,7 @@
-"""Step 4, bridge: find two names with similar statements and no link, and propose an insight for review."""
+"""Step 4, bridge: find two names with similar statements and no link, and propose an insight for review.
+
+The text of an insight comes from a template, or from a chat model that cites both sides and adds no name.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Annotated, TypeAlias
 
 import numpy as np
+from pydantic import BaseModel, Field
 
 from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.identity import AtomId
@@ -15,14 +20,63 @@ from lamina.atom.proposal import PROPOSAL_TYPE_KEY, ProposalType
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.atom.trust import Origin
-from lamina.dream.insight_text import write_from_template, write_with_model
+from lamina.capture.llm.quote_support import has_only_known_names
 from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import Move, StepPlan
+from lamina.dream.step_plan import PlanBuilder, StepPlan
 from lamina.lifecycle.relation_strength import TRAVERSAL_THRESHOLD
-from lamina.store.base import AtomFilter
-from lamina.text.normal_form import normal_form
+from lamina.models.chat import Chat, system_message, user_message
+from lamina.models.errors import ModelError
+from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise
+from lamina.text.normal_form import normal_form, one_line
 from lamina.text.speaker_roles import is_role
 from lamina.vectors.levels import Floats
+
+MAX_LINES = 6
+_MAX_CHARS = 240
+_MAX_TOKENS = 300
+_RULES = f"You look for what two things have to do with each other. {DATA_ONLY} Each line of the data is one statement."
+_TASK = """\
+Task: say in one sentence what the first and the second name may have to do with each other, naming both, and only with
+what the numbered lines say. cites: the numbers of the lines it rests on, at least one about each."""
+
+NamedStatements: TypeAlias = tuple[str, Sequence[Atom]]
+"""A name and the statements about it that are nearest to the other name."""
+
+
+class Insight(BaseModel):
+    """A sentence as the model returns it."""
+
+    sentence: str = Field(min_length=1, max_length=_MAX_CHARS)
+    cites: list[Annotated[int, Field(ge=1, le=MAX_LINES)]] = Field(max_length=MAX_LINES)
+
+
+def write_from_template(side_a: NamedStatements, side_b: NamedStatements) -> str:
+    """Return a sentence that two names may be related, with the best statement of each."""
+    quotes = " / ".join(f"{_shorten(atoms[0].content)} [{atoms[0].id}]" for _, atoms in (side_a, side_b))
+    return f"{side_a[0]} and {side_b[0]} may have to do with each other: {quotes}"
+
+
+def write_with_model(chat: Chat, side_a: NamedStatements, side_b: NamedStatements) -> str:
+    """Return a model's sentence with its citations; ModelError if it cites one side only or adds a name."""
+    statements = [*side_a[1], *side_b[1]]
+    numbered = [f"{n} | {sanitise(statement.content, _MAX_CHARS)}" for n, statement in enumerate(statements, 1)]
+    names = [f"first name | {sanitise(side_a[0], 60)}", f"second name | {sanitise(side_b[0], 60)}"]
+    messages = [system_message(_RULES), user_message(f"{fence_data([*names, *numbered])}\n\n{_TASK}")]
+    reply = chat.ask(messages, Insight, most_tokens=_MAX_TOKENS).value
+    cited, first = sorted({n for n in reply.cites if n <= len(statements)}), len(side_a[1])
+    cites_both = any(n <= first for n in cited) and any(n > first for n in cited)
+    texts = [*(statement.content for statement in statements), side_a[0], side_b[0]]
+    if not cites_both or not has_only_known_names(reply.sentence, texts, ()):
+        raise ModelError(
+            "the chat model's insight is not supported by the statements it was given; run the dream again"
+        )
+    return f"{one_line(reply.sentence)} {' '.join(f'[{statements[n - 1].id}]' for n in cited)}"
+
+
+def _shorten(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= _MAX_CHARS else f"{line[: _MAX_CHARS - 1].rstrip()}…"
+
 
 MAX_PER_DAY = 3
 DAY = timedelta(hours=24)
@@ -58,7 +112,7 @@ def bridge(context: StepContext) -> StepPlan:
         return StepPlan()
     earlier = [
         insight
-        for insight in context.store.read(AtomFilter(scopes=(context.scope,), kinds=frozenset({"insight"})))
+        for insight in context.read(kinds=frozenset({"insight"}))
         if insight.origin is Origin.DREAM and PAIR_KEY in insight.metadata
     ]
     remaining = MAX_PER_DAY - sum(context.now - insight.observed_at < DAY for insight in earlier)
@@ -67,18 +121,14 @@ def bridge(context: StepContext) -> StepPlan:
     embedder = context.embedder()
     if embedder is None:
         return StepPlan(notes=("no embedding model is loaded, so names cannot be compared",))
-    decided = {insight.metadata[PAIR_KEY] for insight in earlier}
-    changes, moves = list[Atom](), list[Move]()
+    decided, plan = {insight.metadata[PAIR_KEY] for insight in earlier}, PlanBuilder()
     for cosine, first, second in _similar_pairs(_load_centroids(context, embedder.model.id)):
-        if len(changes) == remaining:
+        if len(plan.changes) == remaining:
             break
         if _pair_key(first, second) not in decided and not _are_linked(first, second, context):
             insight = _build_insight(first, second, cosine, context)
-            changes.append(insight)
-            moves.append(
-                Move("propose", insight.id, insight.content[:80], f"cosine {cosine:.2f}, and nothing links them")
-            )
-    return StepPlan(tuple(changes), tuple(moves))
+            plan.record("propose", insight, f"cosine {cosine:.2f}, and nothing links them")
+    return plan.build()
 
 
 def _load_centroids(context: StepContext, model: str) -> list[NameCentroid]:
@@ -96,7 +146,7 @@ def _load_centroids(context: StepContext, model: str) -> list[NameCentroid]:
     )
     chosen = {form: tuple(by_name[form].values())[:MAX_ATOMS] for form in order[:MAX_NAMES]}
     ids = sorted({atom.id for atoms in chosen.values() for atom in atoms})
-    vectors = context.store.encodings.vectors(model, ids) if ids else {}
+    vectors = context.store.passages.encodings.vectors(model, ids)
     centroids = (_build_centroid(spelling[form], atoms, vectors) for form, atoms in chosen.items())
     return [centroid for centroid in centroids if centroid is not None]
 
@@ -133,7 +183,7 @@ def _are_linked(first: NameCentroid, second: NameCentroid, context: StepContext)
     first_atoms, second_atoms = (_atoms_naming(centroid, context) for centroid in (first, second))
     if first_atoms & second_atoms:
         return True
-    edges = context.store.edges(sorted(first_atoms), (context.scope,), _OPEN_STATUSES)
+    edges = context.store.graph.edges(sorted(first_atoms), (context.scope,), _OPEN_STATUSES)
     ends = ({edge.source, edge.target} for edge in edges if edge.confidence >= TRAVERSAL_THRESHOLD)
     return any(end & first_atoms and end & second_atoms for end in ends)
 
@@ -141,7 +191,7 @@ def _are_linked(first: NameCentroid, second: NameCentroid, context: StepContext)
 def _atoms_naming(centroid: NameCentroid, context: StepContext) -> set[str]:
     form = normal_form(centroid.name)
     shared = {f"entity:{form}", f"subject:{form}"}
-    edges = context.store.edges(sorted(shared), (context.scope,), _OPEN_STATUSES)
+    edges = context.store.graph.edges(sorted(shared), (context.scope,), _OPEN_STATUSES)
     return {str(edge.source) for edge in edges if edge.target in shared}
 
 

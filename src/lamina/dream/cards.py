@@ -26,21 +26,56 @@ from lamina.dream.entity_pages import (
     EntityPages,
     blank_page,
     load_pages,
+    merge_pages,
     refresh_page,
     repeats_undone_page,
     statements_about,
     with_summary,
 )
-from lamina.dream.identity_page import IDENTITY_KINDS as IDENTITY_KINDS
-from lamina.dream.identity_page import plan_identity
-from lamina.dream.name_groups import StatementsByName, group_by_name, group_names
-from lamina.dream.page_merge import merge_pages
+from lamina.dream.identity_page import IDENTITY_KINDS, plan_identity
+from lamina.dream.name_groups import StatementsByName, alias_of, group_by_name, group_names
 from lamina.dream.page_summary import summarise_page
-from lamina.dream.profile_page import PROFILE_KINDS as PROFILE_KINDS
-from lamina.dream.profile_page import plan_profile
-from lamina.dream.recent_changes import changes_since
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import Move, StepPlan
+from lamina.dream.profile_page import PROFILE_KINDS, plan_profile
+from lamina.dream.step_context import LIVE, StepContext
+from lamina.dream.step_plan import Move, PlanBuilder, StepPlan
+
+MAX_CHANGES = 5000
+"""With more changes than this, checking everything is faster."""
+_DREAM = "dream"
+
+
+@dataclass(frozen=True, slots=True)
+class RecentChanges:
+    """The normalised names and the kinds of atoms that were written, changed or expired."""
+
+    forms: frozenset[str]
+    kinds: frozenset[str]
+
+
+def changes_since(context: StepContext, position: int) -> RecentChanges | None:
+    """Return what changed after a journal position; None if that is too much to list."""
+    entries = context.store.journal.read((context.scope,), position)
+    entry_by_atom = {change.atom_id: entry for entry in entries for change in entry.changes}
+    if len(entry_by_atom) > MAX_CHANGES:
+        return None
+    ids = tuple(entry_by_atom)
+    heads, before = context.read(ids=ids), context.store.atoms.read_at(ids, position, (context.scope,)).values()
+    dream_pages = {head.id for head in heads if head.kind == "entity" and entry_by_atom[head.id].verb == _DREAM}
+    changed = [
+        atom
+        for atom in (*heads, *before, *_expired(context, position))
+        if atom.id not in dream_pages and not atom.is_segment
+    ]
+    forms = frozenset({*group_by_name(changed), *filter(None, map(alias_of, changed))})
+    return RecentChanges(forms, frozenset(atom.kind for atom in changed))
+
+
+def _expired(context: StepContext, position: int) -> list[Atom]:
+    """Return atoms that expired since that position without a commit."""
+    last = context.store.journal.read((context.scope,), max(0, position - 1), until=position)[-1:]
+    expired = context.read(statuses=LIVE, include_run_notes=False, expired_by=context.now)
+    return [atom for atom in expired if not last or (atom.valid_until is not None and atom.valid_until > last[0].at)]
+
 
 SUMMARIES_A_DAY = 50
 """The most pages that a chat model summarises in one day, over all dreams of that day."""
@@ -61,9 +96,9 @@ class _PageUpdate:
 def cards(context: StepContext) -> StepPlan:
     """Update the pages of names, the profile and the identity page from what changed."""
     store, month = context.store, f"cards {context.now:%Y-%m}"
-    position = store.position()
-    plan = plan_cards_since(context, store.dream_progress.get_position(context.scope, month))
-    return replace(plan, after_commit=lambda: store.dream_progress.set_position(context.scope, month, position))
+    position = store.journal.position()
+    plan = plan_cards_since(context, store.queue.dream_progress.get_position(context.scope, month))
+    return replace(plan, after_commit=lambda: store.queue.dream_progress.set_position(context.scope, month, position))
 
 
 def plan_cards_since(context: StepContext, position: int | None) -> StepPlan:
@@ -83,19 +118,21 @@ def plan_cards_since(context: StepContext, position: int | None) -> StepPlan:
         if not _repeats_undone_page(update, pages, context)
     ]
     summarised = _summarise_pages(updates, pages, context)
-    parts = [_page_plan(update, summarised.get(update.page.id, update.page)) for update in updates]
+    plan = PlanBuilder()
+    for update in updates:
+        plan.add(_page_plan(update, summarised.get(update.page.id, update.page)))
     if changes is None or changes.kinds & (PROFILE_KINDS | _PAGE_KINDS):
-        parts.append(plan_profile(context))
+        plan.add(plan_profile(context))
     if changes is None or changes.kinds & (IDENTITY_KINDS | _PAGE_KINDS):
-        parts.append(plan_identity(context))
-    return _join_plans(parts)
+        plan.add(plan_identity(context))
+    return plan.build()
 
 
 def _load_names(name_forms: frozenset[str], pages: EntityPages, context: StepContext) -> StatementsByName:
     """Load the statements of these names and of the other names on their pages, and more on demand."""
     shared = (pages.names_of(page) for page in pages.live)
     forms = name_forms.union(*(page_forms for page_forms in shared if not page_forms.isdisjoint(name_forms)))
-    by_name = group_by_name(statements_about(context.store, context.scope, forms, context.now) if forms else ())
+    by_name = group_by_name(statements_about(context.store, context.scope, forms, context.now))
     return StatementsByName(
         {form: by_name.get(form, ()) for form in forms},
         lambda form: statements_about(context.store, context.scope, {form}, context.now),
@@ -122,10 +159,8 @@ def _page_updates(
             known_forms = pages.dismissed | {form for page in own_pages.values() for form in pages.names_of(page)}
         else:
             main_form = names.most_used(forms)
-            base, replaced = (
-                blank_page(context.scope, names.usual_spelling(main_form), statements, next(context.ids)),
-                [],
-            )
+            name = names.usual_spelling(main_form)
+            base, replaced = blank_page(context.scope, name, statements, next(context.ids)), []
             known_forms = pages.dismissed | {main_form}
         alias_pages = [
             _alias_page(form, names, base, context) for form in sorted(forms - known_forms) if names.statements(form)
@@ -183,12 +218,3 @@ def _page_plan(update: _PageUpdate, page: Atom) -> StepPlan:
     moves = [Move("card", page.id, page.subject, f"{len(update.statements)} statements")]
     moves += [Move("merge page", atom.id, atom.subject, f"is the same as {page.subject}") for atom in update.replaced]
     return StepPlan((page, *update.replaced), tuple(moves))
-
-
-def _join_plans(plans: Iterable[StepPlan]) -> StepPlan:
-    parts = list(plans)
-    return StepPlan(
-        tuple(change for part in parts for change in part.changes),
-        tuple(move for part in parts for move in part.moves),
-        tuple(note for part in parts for note in part.notes),
-    )

@@ -16,7 +16,7 @@ from lamina.atom.scope import Scope
 from lamina.atom.sentence_removal import remove_linked_lines
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.atom.trust import Origin
-from lamina.capture.statement_commit import new_ids
+from lamina.capture.store_reads import new_ids
 from lamina.dream.entity_pages import (
     EntityPages,
     load_pages,
@@ -25,14 +25,12 @@ from lamina.dream.entity_pages import (
     repeats_undone_page,
     statements_about,
 )
-from lamina.dream.identity_page import IDENTITY_KINDS as IDENTITY_KINDS
-from lamina.dream.identity_page import find_identity_page, plan_identity
-from lamina.dream.profile_page import PROFILE_KINDS as PROFILE_KINDS
-from lamina.dream.profile_page import find_profile_page, plan_profile
+from lamina.dream.identity_page import IDENTITY_KINDS, find_identity_page, plan_identity
+from lamina.dream.profile_page import PROFILE_KINDS, find_profile_page, plan_profile
 from lamina.dream.step_context import StepContext
-from lamina.dream.syntheses import ExistingSyntheses
+from lamina.dream.synthesis import ExistingSyntheses
 from lamina.lifecycle.ageing_time import AgeingTime
-from lamina.store.base import AtomChange, AtomFilter, Commit, EntryChange, Store
+from lamina.store.base import AtomChange, Commit, EntryChange, Store
 
 _VERB = "entity"
 _REASON = "update pages and summaries after a retraction"
@@ -48,20 +46,20 @@ def cascade_changes(store: Store, scopes: Sequence[Scope], position: int, ids: I
         context = StepContext(store=store, scope=scope, moment=AgeingTime(now), ids=new_ids(ids, now))
         changes = tuple(map(AtomChange, plan_cascade(context, reversed_ids)))
         if changes:
-            store.commit(
+            store.journal.append(
                 Commit(actor="lamina", origin=Origin.DREAM, verb=_VERB, reason=_REASON, scope=scope, changes=changes)
             )
 
 
 def find_reversals(store: Store, scopes: Sequence[Scope], position: int) -> tuple[AtomId, ...]:
     """Return the atoms that were retracted or restored after a journal position."""
-    entries = (entry for entry in store.read_journal(scopes, position) if entry.verb not in _PAGE_VERBS)
+    entries = (entry for entry in store.journal.read(scopes, position) if entry.verb not in _PAGE_VERBS)
     return tuple(dict.fromkeys(change.atom_id for entry in entries for change in entry.changes if _is_reversal(change)))
 
 
 def plan_cascade(context: StepContext, ids: Sequence[AtomId]) -> list[Atom]:
     """Return the pages and summaries of a scope that change now that these atoms do or do not count."""
-    atoms = context.store.read(AtomFilter(scopes=(context.scope,), ids=tuple(ids)))
+    atoms = context.read(ids=tuple(ids))
     retracted = {atom.id for atom in atoms if atom.status not in RECALL_WEIGHT}
     if not atoms:
         return []

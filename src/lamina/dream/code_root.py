@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -29,7 +29,7 @@ _MANIFESTS = re.compile(
 _NPM_MANIFESTS = re.compile(r"package\.json")
 _MAKEFILES = re.compile(r"GNUmakefile|[Mm]akefile|[\w.-]+\.mk")
 _JUSTFILES = re.compile(r"\.?justfile|[\w.-]+\.just", re.IGNORECASE)
-_CARGO_FILES = re.compile(r"Cargo\.(?:toml|lock)")
+_CARGO_FILES, _CARGO_MANIFESTS = re.compile(r"Cargo\.(?:toml|lock)"), re.compile(r"Cargo\.toml")
 _BINARY_SOURCE = re.compile(r"(?:.*/)?src/bin/([^/]+?)(?:\.rs|/main\.rs)")
 
 
@@ -128,45 +128,34 @@ class CodeRoot:
     @cached_property
     def scripts(self) -> NameList | None:
         """Return the scripts of every package.json; None if there is none."""
-        lists = [npm_scripts(text) for _, text in self.read_matching(_NPM_MANIFESTS)]
-        return join_lists(lists) if lists else None
+        return self._join_lists(_NPM_MANIFESTS, npm_scripts)
 
     @cached_property
     def targets(self) -> NameList | None:
         """Return the targets of every Makefile; None if there is none. Some are only known to make."""
-        lists = [make_targets(text) for _, text in self.read_matching(_MAKEFILES)]
-        return join_lists(lists) if lists else None
+        return self._join_lists(_MAKEFILES, make_targets)
 
     @cached_property
     def recipes(self) -> NameList | None:
         """Return the recipes of every justfile; None if there is none."""
-        lists = [just_recipes(text) for _, text in self.read_matching(_JUSTFILES)]
-        return join_lists(lists) if lists else None
+        return self._join_lists(_JUSTFILES, just_recipes)
 
     @cached_property
     def crates(self) -> NameList | None:
         """Return every crate that cargo knows here, dependencies included; None if there is no Cargo.toml."""
-        manifests = [cargo_names(text) for _, text in self.read_matching(_CARGO_FILES)]
-        return (
-            join_lists(
-                [NameList(manifest.names | manifest.dependencies, manifest.is_complete) for manifest in manifests]
-            )
-            if manifests
-            else None
-        )
+        return self._join_lists(_CARGO_FILES, lambda text: cargo_names(text).all_names)
 
     @cached_property
     def binaries(self) -> NameList | None:
         """Return what cargo can run: declared binaries, those in `src/bin`, and the crates' own names."""
-        manifests = [cargo_names(text) for path, text in self.read_matching(_CARGO_FILES) if path.endswith(".toml")]
+        declared = self._join_lists(_CARGO_MANIFESTS, lambda text: cargo_names(text).own_names)
         in_source = frozenset(match[1] for path in self._tree.files if (match := _BINARY_SOURCE.fullmatch(path)))
-        return (
-            join_lists(
-                [*(NameList(manifest.names, manifest.is_complete) for manifest in manifests), NameList(in_source)]
-            )
-            if manifests
-            else None
-        )
+        return None if declared is None else join_lists([declared, NameList(in_source)])
+
+    def _join_lists(self, pattern: re.Pattern[str], parse: Callable[[str | None], NameList]) -> NameList | None:
+        """Return what all files with such names list; None if there is no such file."""
+        lists = [parse(text) for _, text in self.read_matching(pattern)]
+        return join_lists(lists) if lists else None
 
     @cached_property
     def packages(self) -> NameList | None:

@@ -6,26 +6,25 @@ A dream that is interrupted has committed whole steps only; the next dream does 
 from __future__ import annotations
 
 import logging
-import os
 import secrets
-import socket
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from lamina.atom.scope import Scope
 from lamina.atom.status import TransitionCause
 from lamina.atom.trust import Origin
-from lamina.dream.policy import apply_policy
+from lamina.dream.change_policy import apply_policy
 from lamina.dream.report import DreamReport, StepReport, commit_reason
 from lamina.dream.step_context import StepContext
 from lamina.dream.step_plan import StepPlan
 from lamina.errors import InvalidInput, LaminaError, StaleRevision
-from lamina.lifecycle.mass_change_check import SMALL_CHANGE, reason_to_hold
+from lamina.lifecycle.ageing_decision import SMALL_CHANGE, reason_to_hold
 from lamina.logs import summarise_error
 from lamina.review.pending_items import HELD_DREAM
 from lamina.store.base import AtomChange, Commit, Store
-from lamina.store.jobs import Jobs
-from lamina.store.ledger import FileProblem
+from lamina.store.jobs import LeaseRenewal, new_lease_token
+from lamina.store.problems import FileProblem
 from lamina.telemetry import STEP, trace_step
 from lamina.vault import layout
 
@@ -35,10 +34,10 @@ JOB = "dream"
 VERB = "dream"
 BATCH_PREFIX = "dream-"
 """The prefix of a dream's name, which its commits share as their batch."""
-LEASE_SECONDS = 1800.0
+LEASE_SECONDS = 60.0
+"""How long a lease lasts unless it is renewed: after a crash, the next dream can start so much later."""
 _ATTEMPTS = 3
-
-_HOST_PREFIX = f"{socket.gethostname()}:"
+_CAPTURE_VERBS = frozenset({"capture", "extract", "import", "inbox"})
 
 Step = Callable[[StepContext], StepPlan]
 Progress = Callable[[int, int], None]
@@ -70,27 +69,28 @@ def dream(
         return DreamReport(
             options.batch, at, tuple(_run_steps(contexts, steps, options, lambda done, total: True)), dry_run=True
         )
-    holder = f"{_HOST_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
-    if not _acquire_lease(store.jobs, holder):
+    holder = new_lease_token()
+    if not store.queue.jobs.acquire(JOB, holder, LEASE_SECONDS):
         return DreamReport(
             options.batch, at, (), asleep="another process is running a dream; `lamina jobs` shows which"
         )
-    error = ""
+    error, lease = "", LeaseRenewal(store.queue.jobs, JOB, holder, LEASE_SECONDS)
 
     def report_progress(done: int, total: int) -> bool:
         if progress is not None:
             progress(done, total)
-        return store.jobs.renew(JOB, holder, LEASE_SECONDS, done, total)
+        return lease.report(done, total)
 
     try:
-        reports = tuple(_run_steps(contexts, steps, options, report_progress))
+        with lease.run():
+            reports = tuple(_run_steps(contexts, steps, options, report_progress))
         error = "; ".join(report.summary for report in reports if report.failed)
         return DreamReport(options.batch, at, reports)
     except LaminaError as problem:
         error = str(problem)
         raise
     finally:
-        store.jobs.release(JOB, holder, error)
+        store.queue.jobs.release(JOB, holder, error)
 
 
 def select_steps(steps: Mapping[str, Step], names: Iterable[str]) -> dict[str, Step]:
@@ -100,27 +100,6 @@ def select_steps(steps: Mapping[str, Step], names: Iterable[str]) -> dict[str, S
     if unknown:
         raise InvalidInput(f"unknown dream step {', '.join(unknown)}; choose from {', '.join(steps)}")
     return {name: step for name, step in steps.items() if name in requested}
-
-
-def _acquire_lease(jobs: Jobs, holder: str) -> bool:
-    """Acquire the lease of the dream job; take it over if its holder was a process of this machine that died."""
-    if jobs.acquire(JOB, holder, LEASE_SECONDS):
-        return True
-    previous = next((job.holder for job in jobs.list() if job.name == JOB), "")
-    if not previous.startswith(_HOST_PREFIX) or _is_alive(previous.removeprefix(_HOST_PREFIX).partition("-")[0]):
-        return False
-    jobs.release(JOB, previous, "its process died")
-    return jobs.acquire(JOB, holder, LEASE_SECONDS)
-
-
-def _is_alive(process: str) -> bool:
-    try:
-        os.kill(int(process), 0)
-    except (ProcessLookupError, ValueError):
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _run_steps(
@@ -172,11 +151,11 @@ def _apply_plan(name: str, plan: StepPlan, context: StepContext, options: _Dream
     hold_reason = None if options.is_approved else _hold_reason(plan, context)
     if hold_reason is not None:
         message = f"dream {name}: {hold_reason}: `lamina dream --step {name} --dry-run` shows it, `--yes` applies it"
-        context.store.ledger.report_problem(FileProblem(path, HELD_DREAM, message, at=context.now))
+        context.store.admin.problems.report(FileProblem(path, HELD_DREAM, message, at=context.now))
         return StepReport(name, context.scope, moves=plan.moves, notes=plan.notes, held=hold_reason)
     commit = None
     if plan.changes:
-        committed = context.store.commit(
+        committed = context.store.journal.append(
             Commit(
                 actor="lamina",
                 origin=Origin.DREAM,
@@ -190,14 +169,14 @@ def _apply_plan(name: str, plan: StepPlan, context: StepContext, options: _Dream
         )
         commit = committed.id
     failures = () if options.is_dry_run and not plan.after_in_dry_run else _run_after_commit(plan)
-    context.store.ledger.clear_problems(path)
+    context.store.admin.problems.clear(path)
     return StepReport(name, context.scope, commit, plan.moves, (*plan.notes, *failures))
 
 
 def _hold_reason(plan: StepPlan, context: StepContext) -> str | None:
     if plan.changed_count <= SMALL_CHANGE:  # few changes are never held, so the store need not be counted
         return None
-    return reason_to_hold(plan.changed_count, sum(context.store.count_by((context.scope,), "status").values()))
+    return reason_to_hold(plan.changed_count, sum(context.store.atoms.count_by((context.scope,), "status").values()))
 
 
 def _run_after_commit(plan: StepPlan) -> tuple[str, ...]:
@@ -207,3 +186,19 @@ def _run_after_commit(plan: StepPlan) -> tuple[str, ...]:
     except LaminaError as error:
         return (f"committed, but its state for the next dream was not saved: {error}",)
     return ()
+
+
+def is_due(store: Store, scopes: Sequence[Scope], now: datetime, max_captures: int, max_interval: timedelta) -> bool:
+    """Return whether a dream is due; it never is in an empty memory."""
+    last = last_dream(store)
+    if last is None:
+        return store.journal.count(scopes) > 0
+    entries = store.journal.read(scopes, store.journal.position(before=last))
+    captures = sum(entry.verb in _CAPTURE_VERBS for entry in entries)
+    return captures >= max_captures or now - last >= max_interval
+
+
+def last_dream(store: Store) -> datetime | None:
+    """Return when the last complete dream ended; None if there is none or it was interrupted."""
+    last = next((job for job in store.queue.jobs.list() if job.name == JOB), None)
+    return last.finished_at if last is not None and last.done >= last.total else None

@@ -9,29 +9,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import IntEnum
 
 from lamina.atom.atom import Atom
+from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer
 from lamina.atom.status import Status
+from lamina.dream.code_presence import CodeRoots, Presence
 from lamina.dream.code_references import CodeReference, ReferenceType, find_references
-from lamina.dream.code_roots import CodeRoots, Presence
 from lamina.dream.dream import VERB
 from lamina.dream.entity_pages import is_plain_statement
 from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import Move, StepPlan
-from lamina.store.base import AtomFilter, Store
+from lamina.dream.step_plan import TEXT_CHARS, Move, PlanBuilder, StepPlan
+from lamina.store.base import Store
 from lamina.text.normal_form import one_line
 
 STEP = "drift"
 MAX_SCORE = 100
 _FUTURE_KINDS = frozenset({"goal", "commitment", "question", "reminder"})
 """Kinds that may refer to things which do not exist yet."""
-_TEXT_CHARS = 80
 
 
 class Severity(IntEnum):
-    """How many points a missing thing costs the score."""
+    """The points that a missing thing costs the score."""
 
     INFO = 1
     WARNING = 3
@@ -39,17 +40,9 @@ class Severity(IntEnum):
 
 
 SEVERITY: dict[ReferenceType, Severity] = {
+    **dict.fromkeys(ReferenceType, Severity.WARNING),
     ReferenceType.ABSOLUTE: Severity.ERROR,
-    ReferenceType.RELATIVE: Severity.WARNING,
     ReferenceType.FILE_NAME: Severity.INFO,
-    ReferenceType.DEFINITION: Severity.WARNING,
-    ReferenceType.SCRIPT: Severity.WARNING,
-    ReferenceType.TARGET: Severity.WARNING,
-    ReferenceType.RECIPE: Severity.WARNING,
-    ReferenceType.CRATE: Severity.WARNING,
-    ReferenceType.BINARY: Severity.WARNING,
-    ReferenceType.MODULE: Severity.WARNING,
-    ReferenceType.PACKAGE: Severity.WARNING,
 }
 """How certain it is that something is wrong. `INFO` is reported and challenges nothing."""
 
@@ -84,28 +77,28 @@ def drift(context: StepContext) -> StepPlan:
         return StepPlan()
     code = CodeRoots(context.code_roots)
     findings = list(_find_drift(context, code))
-    changes: list[Atom] = []
-    moves: list[Move] = []
-    notes = [*code.notes, *_score_notes(findings)]
+    plan = PlanBuilder(notes=[*code.notes, *_score_notes(findings)])
     for finding in findings:
         text = one_line(finding.atom.content)
         skip_reason = _skip_reason(finding, context.store)
         if skip_reason is not None:
-            notes.append(f"{finding.atom.id[-6:]} {text[:_TEXT_CHARS]}: {finding.why} ({skip_reason})")
+            plan.notes.append(f"{finding.atom.id[-6:]} {text[:TEXT_CHARS]}: {finding.why} ({skip_reason})")
             continue
-        changes.append(finding.atom.with_(status=Status.CHALLENGED))
-        moves.append(Move("challenge", finding.atom.id, text, finding.why))
-    return StepPlan(tuple(changes), tuple(moves), (*notes, *_returned_notes(context, code)))
+        plan.changes[finding.atom.id] = finding.atom.with_(status=Status.CHALLENGED)
+        plan.moves.append(Move("challenge", finding.atom.id, text, finding.why))
+    plan.notes += _returned_notes(context, code)
+    return plan.build()
 
 
 def _find_drift(context: StepContext, code: CodeRoots) -> Iterator[DriftFinding]:
     missing: list[tuple[Atom, list[CodeReference]]] = []
-    for atom in sorted(context.statements(), key=lambda atom: (atom.observed_at, atom.id)):
+    for atom in sorted(context.statements(), key=_oldest_first):
         if context.should_stop():
             return
-        if references := [
+        references = [
             reference for reference in _references_of(atom) if code.presence_of(reference) is Presence.MISSING
-        ]:
+        ]
+        if references:
             missing.append((atom, references))
     last_seen_days = _last_seen(context) if missing else {}
     for atom, references in missing:
@@ -116,6 +109,10 @@ def _find_drift(context: StepContext, code: CodeRoots) -> Iterator[DriftFinding]
             for reference in references
         )
         yield DriftFinding(atom, tuple(details))
+
+
+def _oldest_first(atom: Atom) -> tuple[datetime, AtomId]:
+    return atom.observed_at, atom.id
 
 
 def _severity_of(reference: CodeReference, code: CodeRoots, last_seen: Mapping[str, str]) -> Severity:
@@ -152,23 +149,18 @@ def _was_challenged(atom: Atom, store: Store) -> bool:
         and version.atom.status is Status.CHALLENGED
         and version.old_status is Status.ACTIVE
         and version.atom.content == atom.content
-        for version in store.versions(atom.id)
+        for version in store.journal.versions(atom.id)
     )
 
 
 def _returned_notes(context: StepContext, code: CodeRoots) -> Iterator[str]:
     """Return a note for each statement that drift challenged and whose references exist again."""
-    challenged = AtomFilter(scopes=(context.scope,), statuses=frozenset({Status.CHALLENGED}), include_run_notes=False)
-    for atom in sorted(
-        filter(is_plain_statement, context.store.read(challenged)), key=lambda atom: (atom.observed_at, atom.id)
-    ):
+    challenged = context.read(statuses=frozenset({Status.CHALLENGED}), include_run_notes=False)
+    for atom in sorted(filter(is_plain_statement, challenged), key=_oldest_first):
         references = _references_of(atom)
-        if (
-            references
-            and all(code.presence_of(reference) is Presence.PRESENT for reference in references)
-            and _was_challenged(atom, context.store)
-        ):
-            names = ", ".join(reference.name for reference in references)[:_TEXT_CHARS]
+        exists = all(code.presence_of(reference) is Presence.PRESENT for reference in references)
+        if references and exists and _was_challenged(atom, context.store):
+            names = ", ".join(reference.name for reference in references)[:TEXT_CHARS]
             yield f"{atom.id[-6:]} names {names}, which exists again: `lamina review confirm {atom.id[-6:]}`"
 
 
@@ -188,29 +180,26 @@ def score(severities: Iterable[Severity]) -> int:
 
 def _last_seen(context: StepContext) -> dict[str, str]:
     """Return the day on which each file was last read into the codebase layer, by path."""
-    code = context.store.read(AtomFilter(scopes=(context.scope,), kinds=frozenset({"code"})))
+    code = context.read(kinds=frozenset({"code"}))
     return {atom.metadata["path"]: f"{atom.observed_at:%Y-%m-%d}" for atom in reversed(code) if "path" in atom.metadata}
 
 
+_DESCRIPTIONS = {
+    ReferenceType.DEFINITION: "{name} does not occur in the code of {where}",
+    ReferenceType.SCRIPT: "no package.json of {where} has the script {name}",
+    ReferenceType.TARGET: "no Makefile of {where} has the target {name}",
+    ReferenceType.RECIPE: "no justfile of {where} has the recipe {name}",
+    ReferenceType.CRATE: "no Cargo.toml of {where} names the crate {name}",
+    ReferenceType.BINARY: "cargo finds no binary {name} in {where}",
+    ReferenceType.MODULE: "{where} has no module {name}",
+    ReferenceType.PACKAGE: "no manifest of {where} names {name}, and no code uses it",
+}
+"""What is missing, by type; a path also has the day on which it was last seen."""
+
+
 def _describe_missing(reference: CodeReference, atom: Atom, code: CodeRoots, last_seen: Mapping[str, str]) -> str:
-    where, name = code.name, reference.name
-    match reference.type:
-        case ReferenceType.ABSOLUTE | ReferenceType.RELATIVE | ReferenceType.FILE_NAME:
-            since = f"last seen {last_seen[name]}" if name in last_seen else f"stated {atom.observed_at:%Y-%m-%d}"
-            return f"{name} is not in {where}; {since}"
-        case ReferenceType.DEFINITION:
-            return f"{name} does not occur in the code of {where}"
-        case ReferenceType.SCRIPT:
-            return f"no package.json of {where} has the script {name}"
-        case ReferenceType.TARGET:
-            return f"no Makefile of {where} has the target {name}"
-        case ReferenceType.RECIPE:
-            return f"no justfile of {where} has the recipe {name}"
-        case ReferenceType.CRATE:
-            return f"no Cargo.toml of {where} names the crate {name}"
-        case ReferenceType.BINARY:
-            return f"cargo finds no binary {name} in {where}"
-        case ReferenceType.MODULE:
-            return f"{where} has no module {name}"
-        case ReferenceType.PACKAGE:
-            return f"no manifest of {where} names {name}, and no code uses it"
+    name = reference.name
+    if reference.type in _DESCRIPTIONS:
+        return _DESCRIPTIONS[reference.type].format(name=name, where=code.name)
+    since = f"last seen {last_seen[name]}" if name in last_seen else f"stated {atom.observed_at:%Y-%m-%d}"
+    return f"{name} is not in {code.name}; {since}"

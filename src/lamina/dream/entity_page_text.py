@@ -28,37 +28,11 @@ _MAX_SECTION_LINES = 20
 _MAX_COMPANIONS = 5
 _MIN_MENTIONS_TOGETHER = 2
 _TYPE_ATTRIBUTES = ("type", "kind", "category", "species", "breed")
-_PERSON_RELATIONS = frozenset(
-    {
-        "aunt",
-        "boss",
-        "brother",
-        "child",
-        "client",
-        "colleague",
-        "cousin",
-        "daughter",
-        "father",
-        "friend",
-        "grandchild",
-        "husband",
-        "manager",
-        "member",
-        "mother",
-        "neighbour",
-        "nephew",
-        "niece",
-        "parent",
-        "partner",
-        "sibling",
-        "sister",
-        "son",
-        "spouse",
-        "student",
-        "uncle",
-        "wife",
-    }
-)
+_PERSON_RELATION_NAMES = """
+    aunt boss brother child client colleague cousin daughter father friend grandchild husband manager member mother
+    neighbour nephew niece parent partner sibling sister son spouse student uncle wife
+"""
+_PERSON_RELATIONS = frozenset(_PERSON_RELATION_NAMES.split())
 _PREFERENCE_KINDS = frozenset({"preference", "habit", "interest", "skill", "goal"})
 _EVENT_KINDS = frozenset({"event", "moment"})
 

@@ -8,12 +8,18 @@ from datetime import datetime
 from itertools import pairwise
 
 from lamina.atom.atom import Atom, kind_defaults
-from lamina.atom.generated_section import has_generated_section, replace_generated_section, root_page_name
+from lamina.atom.generated_section import (
+    append_user_text,
+    extract_user_text,
+    has_generated_section,
+    replace_generated_section,
+    root_page_name,
+)
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
+from lamina.atom.trust import TRUST, Origin
 from lamina.capture.existing_statements import is_undone
 from lamina.dream.entity_page_text import (
     SUMMARY_OF,
@@ -94,12 +100,12 @@ def load_pages(store: Store, scope: Scope) -> EntityPages:
     """Load the entity pages of a scope, the oldest first. A page whose markers a person removed is theirs."""
     pages = [
         page
-        for page in store.read(AtomFilter(scopes=(scope,), kinds=frozenset({"entity"})))
+        for page in store.atoms.read(AtomFilter(scopes=(scope,), kinds=frozenset({"entity"})))
         if root_page_name(page.metadata) is None
         and (has_generated_section(page.content) or page.origin is Origin.DREAM)
     ]
     live = {page.id: page for page in sorted(pages, key=lambda page: page.id) if _is_maintained(page)}
-    successors = store.find_successors([page.id for page in pages if page.status is Status.SUPERSEDED], (scope,))
+    successors = store.graph.find_successors([page.id for page in pages if page.status is Status.SUPERSEDED], (scope,))
     aliases: dict[AtomId, frozenset[str]] = {}
     dismissed: set[str] = set()
     undone: list[Atom] = []
@@ -153,8 +159,8 @@ def statements_about(store: Store, scope: Scope, forms: Collection[str], now: da
     names = [
         f"{node_type}:{form}" for form in sorted(set(map(normal_form, forms))) for node_type in ("entity", "subject")
     ]
-    ids = tuple(dict.fromkeys(edge.source for edge in store.edges(names, (scope,), _LIVE)))
-    atoms = store.read(AtomFilter(scopes=(scope,), ids=ids, statuses=_LIVE, valid_at=now)) if ids else []
+    ids = tuple(dict.fromkeys(edge.source for edge in store.graph.edges(names, (scope,), _LIVE)))
+    atoms = store.atoms.read(AtomFilter(scopes=(scope,), ids=ids, statuses=_LIVE, valid_at=now))
     return [atom for atom in atoms if is_plain_statement(atom) and not name_forms_of(atom).isdisjoint(forms)]
 
 
@@ -172,7 +178,7 @@ def is_plain_statement(atom: Atom) -> bool:
 def undone_texts(atom: Atom, store: Store) -> frozenset[str]:
     """Return the texts of an atom that were undone since it was last generated."""
     texts: set[str] = set()
-    for before, version in reversed([*pairwise(store.versions(atom.id))]):
+    for before, version in reversed([*pairwise(store.journal.versions(atom.id))]):
         if version.verb in _GENERATING_VERBS:
             break
         if version.verb == "undo":
@@ -186,8 +192,33 @@ def repeats_undone_page(page: Atom, earlier: Iterable[Atom], store: Store) -> bo
     return any(content == without_summary(text) for atom in earlier for text in undone_texts(atom, store))
 
 
+def merge_pages(pages: Sequence[Atom], store: Store) -> tuple[Atom, list[Atom]]:
+    """Return the page that remains, with everything people wrote on any, and the other pages in their new state.
+
+    A page that returned from the archive and is still in that folder gives way; otherwise the page that a person edited
+    remains, or the oldest. Other pages that people edited are archived: only a person ends those.
+    """
+    paths = store.projection.paths_of([page.id for page in pages])
+    archived_ids = {atom_id for atom_id, path in paths.items() if "/archive/" in f"/{path}"}
+    first, *others = sorted(pages, key=lambda page: (page.id in archived_ids, not _is_edited(page, store), page.id))
+    ended: list[Atom] = []
+    for other in others:
+        words = extract_user_text(other.content)
+        first = first.with_(content=append_user_text(first.content, words)) if words else first
+        if _is_edited(other, store):
+            ended.append(other.with_(status=Status.ARCHIVED))
+        else:
+            first = first.with_(supersedes=(*first.supersedes, other.id))
+            ended.append(other.with_(status=Status.SUPERSEDED, superseded_by=(*other.superseded_by, first.id)))
+    return first, ended
+
+
+def _is_edited(page: Atom, store: Store) -> bool:
+    return store.atoms.required_trust(page) > TRUST[Origin.DREAM]
+
+
 def _commit_page(store: Store, scope: Scope, page: Atom, reason: str) -> CommitResult:
-    return store.commit(
+    return store.journal.append(
         Commit(
             actor="lamina", origin=Origin.DREAM, verb="entity", reason=reason, scope=scope, changes=(AtomChange(page),)
         )

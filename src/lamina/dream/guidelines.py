@@ -14,8 +14,7 @@ from lamina.atom.kinds import KINDS, Layer
 from lamina.atom.status import Status
 from lamina.dream.step_context import StepContext
 from lamina.errors import LaminaError
-from lamina.lifecycle.signals import AgeingSignals, from_counters
-from lamina.lifecycle.success_rate import success_rate
+from lamina.lifecycle.signals import AgeingSignals, from_counters, success_rate
 from lamina.store.base import AtomFilter
 
 MAX_LINES = 10
@@ -30,13 +29,13 @@ LONG_CHARS = 400
 SAMPLE_SIZE = 1_000
 """How many of the newest memories of a scope are read."""
 
-_ALLOWED_NAMES = frozenset({*KINDS, *(f"{each} layer" for each in Layer)})
+_ALLOWED_NAMES = frozenset({*KINDS, *(f"{layer} layer" for layer in Layer)})
 """Only these names appear in a line: a kind may have any name that a person or a file gives it."""
 
 
 @dataclass(frozen=True, slots=True)
 class KindTally:
-    """How the memories of one kind or layer were used.
+    """Counts of the use of memories of one kind or layer.
 
     `used`: how many were ever used; `successes` and `failures`: answers made with them that were right or wrong.
     """
@@ -73,8 +72,8 @@ def gather_tallies(context: StepContext) -> dict[str, KindTally]:
     """Return the tallies of a scope by kind and layer; empty if the store cannot be read."""
     query = AtomFilter(scopes=(context.scope,), statuses=frozenset({Status.ACTIVE, Status.ARCHIVED}), limit=SAMPLE_SIZE)
     try:
-        atoms = [atom for atom in context.store.read(query) if atom.is_searched and not atom.is_segment]
-        counted = context.store.ledger.signals_of(atom.id for atom in atoms)
+        atoms = [atom for atom in context.store.atoms.read(query) if atom.is_searched and not atom.is_segment]
+        counted = context.store.signals.get(atom.id for atom in atoms)
     except LaminaError:
         return {}
     signals = {atom_id: from_counters(counters) for atom_id, counters in counted.items()}

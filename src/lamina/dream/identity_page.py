@@ -18,11 +18,11 @@ from lamina.dream.entity_page_text import (
 )
 from lamina.dream.entity_pages import is_plain_statement
 from lamina.dream.page_summary import MAX_LINES, condense_lines
-from lamina.dream.root_pages import find_root_page, plan_root_page
+from lamina.dream.scope_pages import find_root_page, plan_root_page
 from lamina.dream.step_context import LIVE, StepContext
 from lamina.dream.step_plan import StepPlan
 from lamina.models.chat import Chat
-from lamina.store.base import AtomFilter, Store
+from lamina.store.base import Store
 from lamina.text.normal_form import normal_form, one_line
 from lamina.text.sentences import find_sentences
 from lamina.text.speaker_roles import ASSISTANT_NAMES
@@ -45,12 +45,8 @@ def find_identity_page(store: Store, scope: Scope) -> Atom | None:
 
 def plan_identity(context: StepContext) -> StepPlan:
     """Plan the identity page from the statements in the scope."""
-    query = AtomFilter(
-        scopes=(context.scope,), statuses=LIVE, kinds=IDENTITY_KINDS, include_run_notes=False, valid_at=context.now
-    )
-    reflections = [
-        atom for atom in context.store.read(query) if is_plain_statement(atom) and _is_reflection(atom, context.scope)
-    ]
+    stated = context.read(statuses=LIVE, kinds=IDENTITY_KINDS, include_run_notes=False, valid_at=context.now)
+    reflections = [atom for atom in stated if is_plain_statement(atom) and _is_reflection(atom, context.scope)]
     before = find_identity_page(context.store, context.scope)
     if not reflections and before is None:
         return StepPlan()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from lamina.atom.atom import Atom
 from lamina.atom.claim import claim_of, comparable_value
 from lamina.atom.status import Status
-from lamina.capture.subject_resolution import ALIAS
+from lamina.capture.existing_statements import ALIAS
 from lamina.dream.entity_page_text import MIN_CARD_STATEMENTS
 from lamina.dream.entity_pages import EntityPages, name_forms_of
 from lamina.dream.identity_page import SELF_SUBJECTS
@@ -118,7 +118,7 @@ class _SplitPages:
     def _was_merged_once(self, page: Atom) -> bool:
         if page.id not in self._known:
             self._known[page.id] = any(
-                version.atom.status in _MERGED_STATUSES for version in self._store.versions(page.id)
+                version.atom.status in _MERGED_STATUSES for version in self._store.journal.versions(page.id)
             )
         return self._known[page.id]
 

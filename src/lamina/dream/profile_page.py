@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 
 from lamina.atom.atom import Atom
 from lamina.atom.generated_section import PROFILE_PAGE
@@ -12,10 +13,10 @@ from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
 from lamina.dream.entity_page_text import origin_note, wiki_link
 from lamina.dream.entity_pages import is_plain_statement
-from lamina.dream.root_pages import find_root_page, plan_root_page
+from lamina.dream.scope_pages import find_root_page, plan_root_page
 from lamina.dream.step_context import LIVE, StepContext
 from lamina.dream.step_plan import StepPlan
-from lamina.store.base import AtomFilter, Store
+from lamina.store.base import Store
 from lamina.text.equivalence import ComparisonForm, comparison_form
 from lamina.text.normal_form import normal_form, one_line
 from lamina.text.speaker_roles import is_role
@@ -75,11 +76,8 @@ def render_profile(statements: Sequence[Atom]) -> list[str]:
 
 def _load_statements(context: StepContext) -> list[Atom]:
     """Return the statements for the page: the newest, and pinned or core ones of any age."""
-    query = AtomFilter(
-        scopes=(context.scope,), statuses=LIVE, kinds=PROFILE_KINDS, include_run_notes=False, valid_at=context.now
-    )
-    newest = context.store.read(replace(query, limit=_MAX_STATEMENTS + 1))
-    core = context.store.read(replace(query, core_only=True, limit=_MAX_STATEMENTS))
+    read = partial(context.read, statuses=LIVE, kinds=PROFILE_KINDS, include_run_notes=False, valid_at=context.now)
+    newest, core = read(limit=_MAX_STATEMENTS + 1), read(core_only=True, limit=_MAX_STATEMENTS)
     by_id = {atom.id: atom for atom in (*newest, *core)}
     return [atom for atom in by_id.values() if is_plain_statement(atom) and _is_profile_statement(atom)]
 

@@ -24,11 +24,21 @@ class NameList:
 
 @dataclass(frozen=True, slots=True)
 class CargoNames:
-    """What a Cargo.toml or Cargo.lock names: its own crates and binaries, and its dependencies."""
+    """The names in a Cargo.toml or Cargo.lock: its own crates and binaries, and its dependencies."""
 
     names: frozenset[str] = frozenset()
     dependencies: frozenset[str] = frozenset()
     is_complete: bool = True
+
+    @property
+    def own_names(self) -> NameList:
+        """Return the crates and binaries of the project itself."""
+        return NameList(self.names, self.is_complete)
+
+    @property
+    def all_names(self) -> NameList:
+        """Return the project's own names and its dependencies."""
+        return NameList(self.names | self.dependencies, self.is_complete)
 
 
 def join_lists(lists: Sequence[NameList]) -> NameList:

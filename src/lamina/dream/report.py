@@ -1,4 +1,4 @@
-"""What a dream did or would do, step by step; the journal stores it as the reasons of the dream's commits."""
+"""Reports of a dream, step by step; the journal stores them as the reasons of the dream's commits."""
 
 from __future__ import annotations
 

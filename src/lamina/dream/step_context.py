@@ -1,15 +1,16 @@
-"""What a dream step works with: one scope at one time, the store, and the models it may use."""
+"""The context of a dream step: one scope at one time, the store, and the models it may use."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
+from lamina.atom.scope import Scope, readable_scopes
 from lamina.atom.status import Status
 from lamina.capture.change.dependants import DependencyRule
 from lamina.dream.call_budget import BudgetedChat
@@ -54,5 +55,14 @@ class StepContext:
 
     def statements(self) -> list[Atom]:
         """Return current statements, newest first: no segments, no lists, nothing that a dream generated."""
-        query = AtomFilter(scopes=(self.scope,), statuses=LIVE, include_run_notes=False, valid_at=self.now)
-        return [atom for atom in self.store.read(query) if is_plain_statement(atom)]
+        current = self.read(statuses=LIVE, include_run_notes=False, valid_at=self.now)
+        return [atom for atom in current if is_plain_statement(atom)]
+
+    def read(self, **filters: Any) -> list[Atom]:
+        """Return the atoms of the scope that match these fields of `AtomFilter`."""
+        return self.store.atoms.read(AtomFilter(scopes=(self.scope,), **filters))
+
+    def read_readable(self, ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
+        """Return atoms by id, those of the organisation included."""
+        atoms = self.store.atoms.read(AtomFilter(scopes=readable_scopes(self.scope), ids=tuple(ids)))
+        return {atom.id: atom for atom in atoms}

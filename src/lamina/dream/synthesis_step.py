@@ -1,7 +1,7 @@
 """Step 2, merge: write a synthesis that cites several statements and stands beside them.
 
 Statements with similar meaning form a cluster, statements about one thing a subject. Nothing is merged away: for
-identical statements a person is asked. A synthesis is valid as long as its sources are unchanged.
+identical statements a person decides. A synthesis is valid as long as its sources are unchanged.
 """
 
 from __future__ import annotations
@@ -9,28 +9,96 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from pydantic import BaseModel, Field
 
 from lamina.atom.atom import Atom, Signals
 from lamina.atom.effective_status import effective_from
-from lamina.atom.identity import AtomId
 from lamina.atom.passage import passage_model_text, passages_of
 from lamina.atom.status import Status
-from lamina.dream.cluster_summary import summarise_cluster
+from lamina.capture.llm.quote_support import has_only_known_names
 from lamina.dream.clusters import find_clusters
-from lamina.dream.duplicates import propose_duplicates
+from lamina.dream.duplicate_proposals import propose_duplicates
 from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import Move, StepPlan
-from lamina.dream.syntheses import ExistingSyntheses
-from lamina.dream.synthesis import MAX_CITED, Theme, ThemeBasis, build_synthesis, distinct_statements, quote_members
+from lamina.dream.step_plan import PlanBuilder, StepPlan
+from lamina.dream.synthesis import (
+    LINE_CHARS,
+    MAX_CITED,
+    MAX_LINES,
+    ExistingSyntheses,
+    Theme,
+    ThemeBasis,
+    build_synthesis,
+    distinct_statements,
+    quote_members,
+)
 from lamina.lifecycle.ageing_time import days_since
+from lamina.models.chat import Chat, Message, system_message, user_message
 from lamina.models.embedder import Embedder, TextToEncode
 from lamina.models.encoding_worker import MAX_CHUNKS
+from lamina.models.errors import ModelError
+from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise, strip_invisible
 from lamina.models.unit_vectors import normalise_rows
-from lamina.text.normal_form import name_form, one_line
+from lamina.text.normal_form import name_form
 from lamina.vectors.levels import Floats
+
+_MAX_TOKENS = 1024
+
+_RULES = f"""\
+You sum up statements of a memory. {DATA_ONLY} Each line of the data is one statement: its number, whom or what it is
+about, the day, and the words."""
+
+_TASK = """\
+Task: say in one to four short sentences what the statements say together, in their language. What they have in common
+comes first. Leave out what does not matter, and add nothing: no guess, no advice, no name or number that is not there.
+text: the sentence, without any number of a statement in it.
+statements: the numbers of the statements it rests on, at least one."""
+
+
+class SummarySentence(BaseModel):
+    """One sentence as the model returns it."""
+
+    text: str = Field(min_length=1, max_length=300)
+    statements: list[Annotated[int, Field(ge=1, le=MAX_LINES)]] = Field(min_length=1, max_length=MAX_LINES)
+
+
+class Summary(BaseModel):
+    """A few sentences; each is checked before it is used."""
+
+    sentences: list[SummarySentence] = Field(min_length=1, max_length=4)
+
+
+def summarise_cluster(members: Sequence[Atom], chat: Chat) -> str:
+    """Return a summary of the members, each sentence with the ids it cites; ModelError if one is not supported."""
+    statements = distinct_statements(members)[:MAX_LINES]
+    summary = chat.ask(_build_prompt(statements), Summary, most_tokens=_MAX_TOKENS).value
+    return "\n".join(_checked_sentence(sentence, statements, chat.model) for sentence in summary.sentences)
+
+
+def _build_prompt(statements: Sequence[Atom]) -> list[Message]:
+    lines = [
+        f"{n} | {sanitise(statement.subject or 'nobody in particular', 80).replace('|', '/')} | "
+        f"{statement.observed_at:%Y-%m-%d} | {sanitise(statement.content, LINE_CHARS)}"
+        for n, statement in enumerate(statements, 1)
+    ]
+    return [system_message(_RULES), user_message(f"{fence_data(lines)}\n\n{_TASK}")]
+
+
+def _checked_sentence(sentence: SummarySentence, statements: Sequence[Atom], model: str) -> str:
+    text, numbers = strip_invisible(sentence.text), dict.fromkeys(sentence.statements)
+    if max(numbers) > len(statements):
+        raise ModelError(
+            f"{model} cites statement {max(numbers)} of {len(statements)}; run the dream again, or without a chat model"
+        )
+    cited = [statements[n - 1] for n in numbers]
+    words, days = [f"{atom.subject} {atom.content}" for atom in cited], [atom.observed_at.date() for atom in cited]
+    if not text or not has_only_known_names(text, words, days):
+        raise ModelError(f"{model} says what its sources do not say; run the dream again, or without a chat model")
+    return f"{text} {' '.join(f'[{statement.id}]' for statement in cited)}"
+
 
 SUBJECT_THRESHOLDS = (3, 5, 10, 20)
 CLUSTER_THRESHOLDS = (5, 10, 20, 50, 100, 200, 500, 1000)
@@ -39,20 +107,13 @@ MAX_SUBJECT_STATEMENTS = 3
 HALF_LIFE_DAYS = 30.0
 MAX_MODEL_SUMMARIES = 20
 """The most clusters that a chat model summarises in one dream, largest first; the others quote their members."""
-_TEXT_CHARS = 80
 
 
 @dataclass(slots=True)
-class _MergeResult:
-    """The changes that the step collects."""
+class _MergePlan(PlanBuilder):
+    """The changes of the step, and how many summaries a model wrote."""
 
-    changes: dict[AtomId, Atom] = field(default_factory=dict)
-    moves: list[Move] = field(default_factory=list)
     model_summaries: int = 0
-
-    def record(self, action: str, atom: Atom, why: str) -> None:
-        self.changes[atom.id] = atom
-        self.moves.append(Move(action, atom.id, one_line(atom.content)[:_TEXT_CHARS], why))
 
 
 def merge(context: StepContext) -> StepPlan:
@@ -61,35 +122,35 @@ def merge(context: StepContext) -> StepPlan:
         (statement for statement in context.statements() if not statement.is_episode),
         key=lambda statement: statement.id,
     )
-    syntheses, result = ExistingSyntheses(context), _MergeResult()
+    syntheses, plan = ExistingSyntheses(context), _MergePlan()
     for theme in (*_cluster_themes(context, statements), *_subject_themes(context, statements, syntheses)):
         if context.should_stop():
             return StepPlan(notes=("interrupted; the next dream continues",))
         if not syntheses.covers(theme):
-            _write_synthesis(theme, context, syntheses, result)
+            _write_synthesis(theme, context, syntheses, plan)
     for synthesis in syntheses.stale():
-        if synthesis.id not in result.changes:
-            result.record("let go", synthesis.with_(status=Status.TOMBSTONED), "its sources have changed")
+        if synthesis.id not in plan.changes:
+            plan.record("let go", synthesis.with_(status=Status.TOMBSTONED), "its sources have changed")
     for duplicate in propose_duplicates(context, statements):
-        result.record("ask", duplicate, f"{len(duplicate.derived_from)} statements with the same text")
-    return StepPlan(tuple(result.changes.values()), tuple(result.moves))
+        plan.record("ask", duplicate, f"{len(duplicate.derived_from)} statements with the same text")
+    return plan.build()
 
 
-def _write_synthesis(theme: Theme, context: StepContext, syntheses: ExistingSyntheses, result: _MergeResult) -> None:
+def _write_synthesis(theme: Theme, context: StepContext, syntheses: ExistingSyntheses, plan: _MergePlan) -> None:
     """Write the synthesis of a theme; it supersedes earlier ones."""
-    earlier = [atom for atom in syntheses.replaced_by(theme) if atom.id not in result.changes]
-    synthesis = build_synthesis(theme, _synthesis_text(theme, context, result), context.scope, next(context.ids))
+    earlier = [atom for atom in syntheses.replaced_by(theme) if atom.id not in plan.changes]
+    synthesis = build_synthesis(theme, _synthesis_text(theme, context, plan), context.scope, next(context.ids))
     # An archived synthesis cannot be superseded: it is ended like those whose sources changed.
     superseded = [atom for atom in earlier if atom.status is not Status.ARCHIVED]
     synthesis = synthesis.with_(supersedes=tuple(atom.id for atom in superseded))
-    result.record(
+    plan.record(
         "renew" if earlier else "add", synthesis, f"{theme.basis} of {len(theme.members)}: {theme.subject or 'similar'}"
     )
     for atom in earlier:
         if atom.status is Status.ARCHIVED:
-            result.record("let go", atom.with_(status=Status.TOMBSTONED), f"replaced by {synthesis.id}")
+            plan.record("let go", atom.with_(status=Status.TOMBSTONED), f"replaced by {synthesis.id}")
         else:
-            result.changes[atom.id] = _supersede(atom, synthesis, context)
+            plan.changes[atom.id] = _supersede(atom, synthesis, context)
 
 
 def _supersede(synthesis: Atom, successor: Atom, context: StepContext) -> Atom:
@@ -98,11 +159,11 @@ def _supersede(synthesis: Atom, successor: Atom, context: StepContext) -> Atom:
     return synthesis.with_(status=Status.SUPERSEDED, superseded_by=superseded_by, valid_until=until)
 
 
-def _synthesis_text(theme: Theme, context: StepContext, result: _MergeResult) -> str:
+def _synthesis_text(theme: Theme, context: StepContext, plan: _MergePlan) -> str:
     writer = context.available_chat
-    if writer is None or theme.basis is not ThemeBasis.CLUSTER or result.model_summaries >= MAX_MODEL_SUMMARIES:
+    if writer is None or theme.basis is not ThemeBasis.CLUSTER or plan.model_summaries >= MAX_MODEL_SUMMARIES:
         return quote_members(theme.members)
-    result.model_summaries += 1
+    plan.model_summaries += 1
     return summarise_cluster(theme.members, writer)
 
 
@@ -126,7 +187,7 @@ def _cluster_themes(context: StepContext, statements: Sequence[Atom]) -> Iterato
 
 def _load_vectors(context: StepContext, embedder: Embedder, atoms: Sequence[Atom]) -> Floats:
     """Return a unit vector for each statement; missing ones are computed."""
-    vectors = context.store.encodings.vectors(embedder.model.id, [atom.id for atom in atoms])
+    vectors = context.store.passages.encodings.vectors(embedder.model.id, [atom.id for atom in atoms])
     missing = [atom for atom in atoms if atom.id not in vectors]
     encoded = embedder.encode_passages(
         [TextToEncode(passage_model_text(atom, passages_of(atom)[0]), MAX_CHUNKS) for atom in missing]
@@ -149,7 +210,7 @@ def _subject_themes(context: StepContext, statements: Sequence[Atom], syntheses:
 
 def _best_statements(context: StepContext, atoms: Sequence[Atom]) -> tuple[Atom, ...]:
     """Return the most useful and most recent statements, no two with the same text."""
-    counters = context.store.ledger.signals_of([atom.id for atom in atoms])
+    counters = context.store.signals.get([atom.id for atom in atoms])
 
     def usefulness(atom: Atom) -> float:
         quality = counters.get(atom.id, Signals()).quality_score

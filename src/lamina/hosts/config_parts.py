@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lamina.errors import InvalidInput
-from lamina.hosts.hook_event import HookEvent
+from lamina.hosts.hook import HookEvent
 from lamina.hosts.host_files import (
     SERVER_FORMATS,
     TOKEN_VARIABLE,
@@ -35,7 +35,7 @@ _OUR_FIELDS = ("type", "command", "args", "url", "headers", "http_headers", "bea
 
 @dataclass(frozen=True, slots=True)
 class ConnectionOptions:
-    """How a host connects to the memory: by starting a program, or at a URL."""
+    """A connection of a host to the memory: by starting a program, or at a URL."""
 
     command: tuple[str, ...]
     vault: Path
@@ -112,12 +112,12 @@ def hook_entries(connection: ConnectionOptions) -> dict[str, list[dict[str, Any]
 
 
 def read_skill() -> str:
-    """Return the skill, which tells an agent when to recall and when to remember."""
+    """Return the skill, which describes to an agent when to recall and when to remember."""
     return resources.files("lamina.hosts").joinpath("SKILL.md").read_text(encoding="utf-8")
 
 
 def is_our_hook(value: Any) -> bool:
-    """Whether an entry of Claude Code's hooks runs only lamina."""
+    """Return whether an entry of Claude Code's hooks runs only lamina."""
     entries = value.get("hooks") if isinstance(value, dict) else None
     if not isinstance(entries, list) or not entries:
         return False
@@ -125,7 +125,7 @@ def is_our_hook(value: Any) -> bool:
 
 
 def is_our_server(value: Any) -> bool:
-    """Whether a server entry of our name is ours: it starts lamina, or uses a URL with a token."""
+    """Return whether a server entry of our name is ours: it starts lamina, or uses a URL with a token."""
     if not isinstance(value, dict):
         return False
     args = value.get("args")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from lamina.memory import Memory
 
+SOURCE_ID = "claude-code"
+"""The source of captured transcripts."""
 LOCAL_ACTOR = "local"
 """The actor of programs of the vault's owner, the same as through the server's socket."""
 
@@ -28,16 +30,14 @@ def session_start_context(root: Path, scope: str | None, project: str, budget: i
         return start.text if start.ids else ""
 
 
-def capture_turns(
-    root: Path, scope: str | None, turns: Sequence[dict[str, str]], session_id: str, source_id: str, key: str
-) -> None:
+def capture_turns(root: Path, scope: str | None, turns: Sequence[dict[str, str]], session_id: str, key: str) -> None:
     """Capture turns, extract statements and compute vectors; no host waits for it."""
     from lamina.errors import InvalidInput
     from lamina.models.errors import ModelError
 
     with _open_memory(root, scope) as memory:
         with contextlib.suppress(InvalidInput):  # the turns contain nothing but recalled context
-            memory.capture(turns, session_id=session_id, source_id=source_id, key=f"{LOCAL_ACTOR}:{key}")
+            memory.capture(turns, session_id=session_id, source_id=SOURCE_ID, key=f"{LOCAL_ACTOR}:{key}")
         with contextlib.suppress(ModelError):
             memory.embed()
 
@@ -45,9 +45,9 @@ def capture_turns(
 @contextlib.contextmanager
 def _open_memory(root: Path, scope: str | None) -> Iterator[Memory]:
     from lamina.atom.trust import Origin
-    from lamina.memory import Memory
+    from lamina.memory import open_memory
 
-    with Memory(
+    with open_memory(
         root, scope, actor=LOCAL_ACTOR, principal=LOCAL_ACTOR, ceiling=Origin.AGENT, watch=False, background=False
     ) as memory:
         yield memory

@@ -21,7 +21,7 @@ _HOST_FOLDERS = frozenset({"lamina-memory", "skills", ".claude", ".cursor", ".vs
 
 
 class EditResult(StrEnum):
-    """What an edit did to a file."""
+    """A result of editing a file."""
 
     ADDED = "added"
     UPDATED = "updated"

@@ -12,16 +12,69 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lamina.hosts import direct_memory
 from lamina.hosts.deadline import Deadline, Timeout
-from lamina.hosts.hook_event import HookEvent
 from lamina.hosts.hook_folder import HookFolder
 from lamina.hosts.server_client import RequestDeclined, ServerClient, ServerUnavailable
 
 if TYPE_CHECKING:
     from lamina.hosts.transcript_capture import TranscriptCapture
+
+
+START_BUDGET, PROMPT_BUDGET = 1500, 600
+"""Tokens; a host cuts context that is much longer than ten thousand characters."""
+MAX_HITS = 6
+MAX_QUESTION_BYTES = 4000
+"""Bytes; a server rejects questions that are much longer."""
+MAX_PROJECT_NAME = 200
+_HOST_COMMAND_PREFIXES = ("/", "!", "#")
+"""A prompt that starts like this is a command for the host, not a question."""
+
+
+class HookEvent(StrEnum):
+    """An event of an agent session at which a host runs `lamina hook`; the value is its argument."""
+
+    SESSION_START = "session-start"
+    USER_PROMPT_SUBMIT = "user-prompt-submit"
+    STOP = "stop"
+    PRE_COMPACT = "pre-compact"
+    SESSION_END = "session-end"
+
+    @property
+    def claude_name(self) -> str:
+        """The name of the event in Claude Code."""
+        return "".join(word.capitalize() for word in self.value.split("-"))
+
+    @property
+    def wants_context(self) -> bool:
+        """Return whether the host expects context; at other events turns are captured."""
+        return self in (HookEvent.SESSION_START, HookEvent.USER_PROMPT_SUBMIT)
+
+
+def read_question(payload: dict[str, Any]) -> str:
+    """Return the question that a prompt asks memory; empty for a command of the host."""
+    prompt = _text_or_empty(payload.get("prompt")).strip()
+    return "" if prompt.startswith(_HOST_COMMAND_PREFIXES) else _truncate(prompt, MAX_QUESTION_BYTES)
+
+
+def _project_of(payload: dict[str, Any]) -> str:
+    folder = _text_or_empty(payload.get("cwd"))
+    return Path(folder).name[:MAX_PROJECT_NAME] if folder else ""
+
+
+def _truncate(text: str, max_bytes: int) -> str:
+    """Cut a text to a number of bytes, replacing characters that are not valid UTF-8."""
+    return text.encode(errors="replace")[:max_bytes].decode(errors="ignore").strip()
+
+
+def _text_or_empty(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
 
 DEFAULT_SECONDS = 1.5
 BACKGROUND_SECONDS = 600.0
@@ -72,22 +125,40 @@ def answer_hook(call: HookCall, read: Callable[[], bytes]) -> str:
 
 
 def _answer_context(call: HookCall, payload: dict[str, Any], folder: HookFolder, deadline: Deadline) -> tuple[str, str]:
-    from lamina.hosts.context import ContextRequest
-
-    client = ServerClient(folder.socket_path, deadline) if call.scope is None else None
-    request = ContextRequest(call.event, payload, call.root, call.scope, client)
-    if not request.is_needed:
+    is_start = call.event is HookEvent.SESSION_START
+    topic = _project_of(payload) if is_start else read_question(payload)
+    if not is_start and not topic:
         return "", "no question"
     try:
-        context, route = request.fetch_from_server(), "served"
+        context, route = _fetch_context(call, topic, ServerClient(folder.socket_path, deadline)), "served"
     except RequestDeclined as refused:
         return "", f"declined with {refused.status}"
     except ServerUnavailable:
         with folder.guard_slow_open() as is_allowed:
             if not is_allowed:
                 return "", "no server"
-            context, route = request.read_from_memory(), "opened"
+            if is_start:
+                context = direct_memory.session_start_context(call.root, call.scope, topic, START_BUDGET)
+            else:
+                context = direct_memory.recall_context(call.root, call.scope, topic, MAX_HITS, PROMPT_BUDGET)
+            route = "opened"
     return (_format_output(call.event, context), route) if context else ("", f"{route}, nothing known")
+
+
+def _fetch_context(call: HookCall, topic: str, client: ServerClient) -> str:
+    """Return the context from the running server; ServerUnavailable if there is none for this scope."""
+    if call.scope is not None:
+        raise ServerUnavailable("a server answers for its own scope only")
+    if call.event is HookEvent.SESSION_START:
+        from urllib.parse import quote
+
+        about = f"&about={quote(topic, errors='replace')}" if topic else ""
+        response = client.get(f"/v1/context?budget={START_BUDGET}{about}")
+        has_memories = response.get("known", True)
+    else:
+        response = client.post("/v1/recall", {"question": topic, "k": MAX_HITS, "budget": PROMPT_BUDGET})
+        has_memories = response.get("known", bool(response.get("relevant")))
+    return _text_or_empty(response.get("context")) if has_memories else ""
 
 
 def _format_output(event: HookEvent, context: str) -> str:
@@ -105,7 +176,7 @@ def _capture_turns(call: HookCall, payload: dict[str, Any], folder: HookFolder, 
     if lock is not None:
         try:
             client = ServerClient(folder.socket_path, Timeout(deadline.seconds_left * SERVER_TIME_SHARE))
-            return "", _format_outcome("served", transcript.capture_new_turns(capture_through_server(client)))
+            return "", _format_outcome("served", transcript.capture_new_turns(partial(capture_through_server, client)))
         except (ServerUnavailable, RequestDeclined, TimeoutError):
             pass  # the background process has more time
         finally:
@@ -154,14 +225,15 @@ def _capture_in_background(
 
 
 def _capture_pending(call: HookCall, transcript: TranscriptCapture, client: ServerClient) -> str:
-    from lamina.hosts.transcript_capture import capture_directly, capture_through_server
+    from lamina.hosts.transcript_capture import capture_through_server
 
     if call.scope is None:
         try:
-            return _format_outcome("served", transcript.capture_new_turns(capture_through_server(client)))
+            return _format_outcome("served", transcript.capture_new_turns(partial(capture_through_server, client)))
         except (ServerUnavailable, RequestDeclined, TimeoutError):
             pass
-    return _format_outcome("opened", transcript.capture_new_turns(capture_directly(call.root, call.scope)))
+    capture_directly = partial(direct_memory.capture_turns, call.root, call.scope)
+    return _format_outcome("opened", transcript.capture_new_turns(capture_directly))
 
 
 def _format_outcome(route: str, turn_count: int) -> str:

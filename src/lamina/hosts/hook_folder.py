@@ -72,7 +72,7 @@ class HookFolder:
 
 
 def is_vault(root: Path) -> bool:
-    """Whether a folder is a vault."""
+    """Return whether a folder is a vault."""
     return (root / LAMINA_FOLDER / MARKER).is_file()
 
 

@@ -22,7 +22,7 @@ class Host(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServerFormat:
-    """How a host writes a server in its configuration file."""
+    """A way in which hosts write a server in their configuration file."""
 
     servers_key: str
     has_stdio_type: bool

@@ -128,7 +128,7 @@ class _JsonText:
         return self._replace_range(end, end + len(comments), f"{before}{comments}{gap}{rendered}{after}")
 
     def holds_at_most_one(self, parent: JsonNode) -> bool:
-        """Whether an object or list has at most one element and no comments."""
+        """Return whether an object or list has at most one element and no comments."""
         if len(parent.spans) > 1:
             return False
         inside = (parent.start + 1, parent.end - 1)

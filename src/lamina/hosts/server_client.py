@@ -88,7 +88,7 @@ def _format_request(method: str, target: str, body: bytes | None = None) -> byte
 
 
 def _is_own_socket(path: Path) -> bool:
-    """Whether the socket belongs to this user: private text is sent to it."""
+    """Return whether the socket belongs to this user: private text is sent to it."""
     try:
         socket_stat, folder_stat = path.lstat(), path.parent.stat()
     except OSError:

@@ -45,7 +45,7 @@ class TranscriptTurn:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptPosition:
-    """How far a transcript was read, and a fingerprint of the bytes before."""
+    """The position up to which a transcript was read, and a fingerprint of the bytes before."""
 
     offset: int = 0
     fingerprint: str = ""

@@ -1,20 +1,76 @@
-"""Captures the new turns of a session's transcript in batches."""
+"""Captures the new turns of a session's transcript in batches; a bookmark prevents that a turn is captured twice."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
+import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from lamina.hosts import direct_memory
-from lamina.hosts.bookmarks import Bookmarks
+from lamina.hosts.direct_memory import SOURCE_ID
 from lamina.hosts.hook_folder import HookFolder
 from lamina.hosts.server_client import RequestDeclined, ServerClient
-from lamina.hosts.transcript import Transcript, TranscriptTurn
+from lamina.hosts.transcript import Transcript, TranscriptPosition, TranscriptTurn
 
-SOURCE_ID = "claude-code"
+DIGEST_BYTES = 8
+"""Bytes of a turn's digest."""
+MAX_DIGESTS = 65_536
+"""Number of digests remembered; older turns of a copied transcript are recognised by the store alone."""
+
+
+class Bookmarks:
+    """The position in one session's transcript, and the digests of recently captured turns of all sessions."""
+
+    def __init__(self, folder: HookFolder, session: str) -> None:
+        self._position_file = folder.file_path(session, "json")
+        self._digests_file = folder.file_path("captured", "names")
+
+    def load_position(self) -> TranscriptPosition:
+        """Return the saved position; the start if none can be read."""
+        try:
+            saved = json.loads(self._position_file.read_text(encoding="utf-8"))
+            return TranscriptPosition(int(saved["offset"]), str(saved["before"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return TranscriptPosition()
+
+    def save_position(self, position: TranscriptPosition) -> None:
+        """Save the position up to which turns were captured."""
+        _write_atomically(
+            self._position_file, json.dumps({"offset": position.offset, "before": position.fingerprint}).encode()
+        )
+
+    def load_digests(self) -> set[bytes]:
+        """Return the digests of captured turns."""
+        try:
+            data = self._digests_file.read_bytes()
+        except FileNotFoundError:
+            return set()
+        return {data[at : at + DIGEST_BYTES] for at in range(0, len(data) - DIGEST_BYTES + 1, DIGEST_BYTES)}
+
+    def add_digests(self, digests: Iterable[bytes]) -> None:
+        """Add digests of captured turns, dropping the oldest beyond the limit."""
+        data = b""
+        with contextlib.suppress(FileNotFoundError):
+            data = self._digests_file.read_bytes()
+        all_digests = data[: len(data) - len(data) % DIGEST_BYTES] + b"".join(digests)
+        _write_atomically(self._digests_file, all_digests[-MAX_DIGESTS * DIGEST_BYTES :])
+
+
+def _write_atomically(path: Path, data: bytes) -> None:
+    """Write a file completely or not at all."""
+    temporary = path.with_name(f".{path.name}-{os.getpid()}")
+    try:
+        with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(data)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
 BATCH_TURNS, BATCH_BYTES = 200, 600_000
 MAX_TURN_CHARS = 60_000
 """Characters of a turn that are sent at once; a longer turn is split."""
@@ -77,27 +133,14 @@ class TranscriptCapture:
                 batch, batch_bytes = [], 0
 
 
-def capture_through_server(client: ServerClient) -> CaptureTurns:
-    """Return a function that captures turns through the running server."""
-
-    def keep(turns: Sequence[dict[str, str]], session: str, key: str) -> None:
-        body = {"turns": turns, "session_id": session, "source_id": SOURCE_ID, "key": key}
-        try:
-            client.post("/v1/capture", body)
-        except RequestDeclined as refused:
-            if refused.status != _NOTHING_TO_CAPTURE[0] or not refused.detail.startswith(_NOTHING_TO_CAPTURE[1]):
-                raise
-
-    return keep
-
-
-def capture_directly(root: Path, scope: str | None) -> CaptureTurns:
-    """Return a function that opens the memory and captures turns."""
-
-    def keep(turns: Sequence[dict[str, str]], session: str, key: str) -> None:
-        direct_memory.capture_turns(root, scope, turns, session, SOURCE_ID, key)
-
-    return keep
+def capture_through_server(client: ServerClient, turns: Sequence[dict[str, str]], session: str, key: str) -> None:
+    """Capture turns through the running server."""
+    body = {"turns": turns, "session_id": session, "source_id": SOURCE_ID, "key": key}
+    try:
+        client.post("/v1/capture", body)
+    except RequestDeclined as refused:
+        if refused.status != _NOTHING_TO_CAPTURE[0] or not refused.detail.startswith(_NOTHING_TO_CAPTURE[1]):
+            raise
 
 
 def _idempotency_key(session: str, batch: Sequence[TranscriptTurn]) -> str:

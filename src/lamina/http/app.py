@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -28,13 +28,14 @@ from lamina.http.change_feed import ChangeFeed
 from lamina.http.problem import (
     INTERNAL_ERROR,
     ProblemDetails,
+    ProblemError,
     problem_from_error,
     problem_from_http,
     validation_problem,
 )
-from lamina.http.problem_error import ProblemError
+from lamina.http.request_body import MAX_SECONDS
 from lamina.http.request_metrics import RequestMetrics
-from lamina.http.route_rights import OPERATION_POLICIES, PUBLIC_PATHS, build_rules, list_api_routes, operation_name
+from lamina.http.route_rights import OPERATION_POLICIES, build_rules, list_api_routes
 from lamina.http.security_middleware import SecurityMiddleware
 
 VERSION = "1"
@@ -89,38 +90,27 @@ def make_api(
         tags=["upkeep"],
         dependencies=[reject_unknown_parameters()],
     )
-    app.add_exception_handler(LaminaError, _handle_lamina_error)
-    app.add_exception_handler(RequestValidationError, _handle_validation_error)
-    app.add_exception_handler(HTTPException, _handle_http_error)
-    app.add_exception_handler(ProblemError, _handle_problem_error)
-    app.add_exception_handler(Exception, _handle_unexpected_error)
+    for kind in (LaminaError, RequestValidationError, HTTPException, ProblemError, Exception):
+        app.add_exception_handler(kind, _handle_error)
     app.openapi = lambda: _build_openapi(app)  # type: ignore[method-assign]
-    unnamed = [
-        operation_name(route) for route in list_api_routes(app) if operation_name(route) not in OPERATION_POLICIES
-    ]
-    if unnamed:
-        raise RuntimeError(
-            f"no right is set for {', '.join(unnamed)}; add it to lamina.http.route_rights.OPERATION_POLICIES"
-        )
     return app
 
 
-def secure_app(app: FastAPI, public: Sequence[str] = PUBLIC_PATHS) -> SecurityMiddleware:
-    """Return the app behind the security middleware; `public` are the paths that need no token.
+def secure_app(app: FastAPI, body_seconds: float = MAX_SECONDS) -> SecurityMiddleware:
+    """Return the app behind the security middleware; `body_seconds`: the time a request body may take to arrive.
 
     `app.state.page`, if set, renders a problem as a page for a person.
     """
-    house: ServedMemory = app.state.served_memory
-    allowed_hosts = parse_allowed_hosts(house.memory.settings.serve_hosts)
-    page = getattr(app.state, "page", None)
+    served_memory: ServedMemory = app.state.served_memory
     return SecurityMiddleware(
         app,
-        house,
-        build_rules(app, public),
-        allowed_hosts,
+        served_memory,
+        build_rules(app),
+        parse_allowed_hosts(served_memory.memory.settings.serve_hosts),
         app.state.metrics,
         on_close=app.state.feed.close,
-        render_page=page,
+        render_page=getattr(app.state, "page", None),
+        body_seconds=body_seconds,
     )
 
 
@@ -129,23 +119,26 @@ def _serve_openapi(request: Request) -> Response:
     return JSONResponse(request.app.openapi())
 
 
-async def _handle_lamina_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, LaminaError)
-    return problem_from_error(error).response()
+async def _handle_error(request: Request, error: Exception) -> Response:
+    """Return the problem of an error, as a page if a person navigates to it and no program made the request.
 
-
-async def _handle_validation_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    return validation_problem(error.errors()).response()
-
-
-async def _handle_http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    problem = problem_from_http(error)
-    allowed = _allowed_methods(request.app, request.url.path) if problem.status == 405 else ""
-    return _problem_response(
-        request, replace(problem, headers={**problem.headers, "Allow": allowed}) if allowed else problem
-    )
+    An unexpected error is logged by the middleware, without its message.
+    """
+    match error:
+        case LaminaError():
+            return problem_from_error(error).response()
+        case RequestValidationError():
+            return validation_problem(error.errors()).response()
+        case ProblemError(problem=problem):
+            return problem.response()
+        case HTTPException(status_code=405):
+            problem = problem_from_http(error)
+            allowed = _allowed_methods(request.app, request.url.path)
+            return _problem_response(request, replace(problem, headers={**problem.headers, "Allow": allowed}))
+        case HTTPException():
+            return _problem_response(request, problem_from_http(error))
+        case _:
+            return _problem_response(request, INTERNAL_ERROR)
 
 
 def _allowed_methods(app: FastAPI, path: str) -> str:
@@ -154,22 +147,12 @@ def _allowed_methods(app: FastAPI, path: str) -> str:
     return ", ".join(sorted({method for route in routes for method in route.methods or ()}))
 
 
-async def _handle_unexpected_error(request: Request, error: Exception) -> Response:
-    """Return a 500 problem for an unexpected error; the middleware logs it without its message."""
-    return _problem_response(request, INTERNAL_ERROR)
-
-
 def _problem_response(request: Request, problem: ProblemDetails) -> Response:
     """Return a problem as a page for a person, or as a problem document."""
     page = request.scope.get("state", {}).get("page")
     if page is not None:
         return HTMLResponse(page(problem), problem.status, dict(problem.headers))
     return problem.response()
-
-
-async def _handle_problem_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ProblemError)
-    return error.problem.response()
 
 
 def _build_openapi(app: FastAPI) -> dict[str, Any]:

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 from starlette.concurrency import run_in_threadpool
 
-from lamina.documents import entry_document
+from lamina.documents.journal import entry_document
 from lamina.errors import LaminaError
 from lamina.http.journal_batches import iter_commits_after, last_position
 
 if TYPE_CHECKING:
-    from lamina.access import Caller, ServedMemory
+    from lamina.access import Principal, ServedMemory
     from lamina.atom.scope import Scope
     from lamina.memory import Memory
     from lamina.store.base import JournalEntry
@@ -87,16 +87,12 @@ class ChangeFeed:
         served_memory: ServedMemory,
         poll_seconds: float = POLL_SECONDS,
         heartbeat_seconds: float = HEARTBEAT_SECONDS,
+        max_listeners: int = MAX_LISTENERS,
     ) -> None:
-        self._served_memory, self._poll_seconds, self._heartbeat_seconds = (
-            served_memory,
-            poll_seconds,
-            heartbeat_seconds,
-        )
+        self._served_memory, self._max_listeners = served_memory, max_listeners
+        self._poll_seconds, self._heartbeat_seconds = poll_seconds, heartbeat_seconds
         self._watches: dict[Scope, _ScopeWatch] = {}
         self._is_closed = False
-        self.polls = 0
-        """How often the journal was polled."""
 
     @property
     def listeners(self) -> int:
@@ -105,8 +101,8 @@ class ChangeFeed:
 
     @property
     def is_full(self) -> bool:
-        """Whether no further listener is accepted."""
-        return self._is_closed or self.listeners >= MAX_LISTENERS
+        """Return whether no further listener is accepted."""
+        return self._is_closed or self.listeners >= self._max_listeners
 
     def close(self) -> None:
         """End every stream; clients can resume where they were."""
@@ -115,7 +111,7 @@ class ChangeFeed:
             for listener in watch.listeners:
                 listener.close()
 
-    async def stream(self, caller: Caller, since: int | None, *, reasons: bool = False) -> AsyncIterator[bytes]:
+    async def stream(self, caller: Principal, since: int | None, *, reasons: bool = False) -> AsyncIterator[bytes]:
         """Yield the events after a position, or from now on, until the stream is closed."""
         memory = self._served_memory.memory_for(caller)
         async with self._subscribe(caller.scope) as listener:
@@ -135,7 +131,7 @@ class ChangeFeed:
                     last = item.seq
                     yield format_event(item, reasons=reasons)
 
-    def _is_authorised(self, caller: Caller) -> bool:
+    def _is_authorised(self, caller: Principal) -> bool:
         """Return whether the caller's token or session is still valid; otherwise its streams end."""
         return self._served_memory.tokens.is_authorised(caller)
 
@@ -164,7 +160,6 @@ class ChangeFeed:
         try:
             while True:
                 try:
-                    self.polls += 1
                     last, entries = await run_in_threadpool(_read_new_commits, memory, last)
                 except LaminaError as error:
                     logger.warning("reading the journal failed and will be retried: %s", type(error).__name__)

@@ -30,6 +30,8 @@ class LimitedConnection(H11Protocol):
     """A connection with time limits."""
 
     max_connections: ClassVar[int] = MAX_CONNECTIONS
+    head_seconds: ClassVar[float] = HEAD_SECONDS
+    read_seconds: ClassVar[float] = READ_SECONDS
     _head_timer: asyncio.TimerHandle | None = None
     _unread_timer: asyncio.TimerHandle | None = None
     _waiting_since: float | None = None
@@ -60,7 +62,7 @@ class LimitedConnection(H11Protocol):
     def pause_writing(self) -> None:
         super().pause_writing()
         self._waiting_since = self.loop.time()
-        self._unread_timer = self.loop.call_later(READ_SECONDS, self.cut_off)
+        self._unread_timer = self.loop.call_later(self.read_seconds, self.cut_off)
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -71,7 +73,7 @@ class LimitedConnection(H11Protocol):
     def timeout_keep_alive_handler(self) -> None:
         """Close an idle connection; a client that reads nothing is aborted a little later."""
         super().timeout_keep_alive_handler()
-        self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+        self.loop.call_later(self.head_seconds, self.transport.abort)
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is not HTTP with a problem and the same headers as everything else."""
@@ -103,7 +105,7 @@ class LimitedConnection(H11Protocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def _start_head_timer(self) -> None:
-        self._head_timer = self.loop.call_later(HEAD_SECONDS, self.cut_off)
+        self._head_timer = self.loop.call_later(self.head_seconds, self.cut_off)
 
     def _stop_head_timer(self) -> None:
         if self._head_timer is not None:
@@ -125,9 +127,12 @@ def _longest_waiting(connections: Iterable[LimitedConnection]) -> LimitedConnect
     return min(idle, key=lambda pair: pair[0])[1] if idle else None
 
 
-def make_connection_class(max_connections: int) -> type[LimitedConnection]:
-    """Return a connection class with a limit on the number of connections."""
-    return type("Connection", (LimitedConnection,), {"max_connections": max_connections})
+def make_connection_class(
+    max_connections: int, head_seconds: float = HEAD_SECONDS, read_seconds: float = READ_SECONDS
+) -> type[LimitedConnection]:
+    """Return a connection class with these limits."""
+    limits = {"max_connections": max_connections, "head_seconds": head_seconds, "read_seconds": read_seconds}
+    return type("Connection", (LimitedConnection,), limits)
 
 
 def raise_file_limit() -> int:

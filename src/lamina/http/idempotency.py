@@ -6,11 +6,11 @@ import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
+from lamina.documents.arguments import MAX_KEY_LENGTH
 from lamina.http.problem import ProblemDetails
 
 KEY_HEADER = b"idempotency-key"
 REPLAYED_HEADER = (b"idempotency-replayed", b"true")
-MAX_KEY_LENGTH = 200
 MAX_REPLIES, MAX_REPLIES_PER_CALLER = 2000, 200
 """Replies stored in total and for one caller; the oldest are removed first."""
 MAX_BYTES = 32 * 1024 * 1024

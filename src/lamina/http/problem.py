@@ -12,6 +12,7 @@ from http import HTTPStatus
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from lamina.access import Principal, Right
 from lamina.errors import (
     Erased,
     InvalidInput,
@@ -75,6 +76,14 @@ class ProblemDetails:
         return Response(self.body(), self.status, dict(self.headers), MEDIA_TYPE)
 
 
+class ProblemError(Exception):
+    """Ends a request with a problem."""
+
+    def __init__(self, problem: ProblemDetails) -> None:
+        self.problem = problem
+        super().__init__(problem.name)
+
+
 INTERNAL_ERROR = ProblemDetails(500, "Failed", "internal error; acknowledged writes are safe. See the server's log")
 
 
@@ -119,6 +128,12 @@ def _error_message(error: Mapping[str, object]) -> str:
     if error.get("type") == "json_invalid":
         return "not valid JSON"
     return str(error.get("msg", "is not valid")).removeprefix("Value error, ")[:300]
+
+
+def forbidden_problem(caller: Principal, right: Right) -> ProblemDetails:
+    """Return the problem for a caller without the required right."""
+    detail = f"{caller.name} may {caller.right}, this needs {right}; ask the vault's owner for a token with that right"
+    return ProblemDetails(403, "Forbidden", detail, {"needs": right.value, "has": caller.right.value})
 
 
 def problem_from_http(error: HTTPException) -> ProblemDetails:

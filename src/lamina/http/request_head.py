@@ -62,18 +62,20 @@ class RequestHead:
 
     @property
     def is_relative(self) -> bool:
-        """Whether the target is a path, not an absolute URL that would override the Host header."""
+        """Return whether the target is a path, not an absolute URL that would override the Host header."""
         return self.raw_path.startswith(b"/")
 
     @property
     def is_unambiguous(self) -> bool:
-        """Whether it can be parsed in one way only: no control characters in the path, one body length."""
+        """Return whether it can be parsed in one way only: no control characters in the path, one body length."""
         framed = len(self.header_values(b"content-length")) + len(self.header_values(b"transfer-encoding"))
         return framed <= 1 and len(self.header_values(KEY)) <= 1 and not _CONTROL.search(self.path)
 
     @property
     def has_secret_in_url(self) -> bool:
-        """Whether the URL contains a token: URLs are logged and kept in histories, so tokens belong in a header."""
+        """Return whether the URL contains a token: URLs are logged and kept in histories, so tokens belong in a
+        header.
+        """
         if SECRET_PATTERN.search(unquote_plus(self.query)) or SECRET_PATTERN.search(self.path):
             return True
         try:
@@ -84,7 +86,7 @@ class RequestHead:
 
     @property
     def is_page_navigation(self) -> bool:
-        """Whether a browser shows the response as a whole page, not as a fragment that htmx inserts."""
+        """Return whether a browser shows the response as a whole page, not as a fragment that htmx inserts."""
         return "text/html" in self.header(b"accept") and not self.header_values(b"hx-request")
 
     @property
@@ -100,5 +102,5 @@ class RequestHead:
 
     @property
     def wants_html(self) -> bool:
-        """Whether a browser requests an HTML page."""
+        """Return whether a browser requests an HTML page."""
         return self.method == "GET" and "text/html" in self.header(b"accept")

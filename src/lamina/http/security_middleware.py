@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lamina.access import Caller, ServedMemory
+from lamina.access import Principal, ServedMemory
 from lamina.access.rate_limit import MINUTE
 from lamina.errors import LaminaError
 from lamina.http import thread_limit
@@ -27,9 +27,8 @@ from lamina.http.browser_session import CSRF_HEADER as CSRF_TOKEN_HEADER
 from lamina.http.browser_session import csrf_token_for, is_csrf_token_of, parse_form_csrf_token, parse_session_cookie
 from lamina.http.idempotency import KEY_HEADER as KEY
 from lamina.http.idempotency import IdempotencyCache, StoredReply, digest_request
-from lamina.http.problem import INTERNAL_ERROR, ProblemDetails, problem_from_error
-from lamina.http.problem_error import forbidden_problem
-from lamina.http.request_body import ClientDisconnected, read_body, replay_body
+from lamina.http.problem import INTERNAL_ERROR, ProblemDetails, ProblemError, forbidden_problem, problem_from_error
+from lamina.http.request_body import MAX_SECONDS, ClientDisconnected, read_body, replay_body
 from lamina.http.request_head import RequestHead
 from lamina.http.request_metrics import RequestMetrics
 from lamina.http.response_sender import ReplyRecorder, ResponseSender
@@ -69,21 +68,13 @@ LOGIN_REDIRECT_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf
 """
 
 
-class RequestDenied(Exception):
-    """A request that is not admitted, with the problem to send."""
-
-    def __init__(self, problem: ProblemDetails) -> None:
-        self.problem = problem
-        super().__init__(problem.name)
-
-
 @dataclass(frozen=True, slots=True)
 class _AdmittedRequest:
     """An admitted request; `session` is set if it was authenticated by a cookie."""
 
     head: RequestHead
     rule: RequestRule
-    caller: Caller | None
+    caller: Principal | None
     session: str | None
 
     @property
@@ -103,14 +94,10 @@ class SecurityMiddleware:
         metrics: RequestMetrics,
         on_close: Callable[[], None] = lambda: None,
         render_page: Callable[[ProblemDetails, Scope], bytes] | None = None,
+        body_seconds: float = MAX_SECONDS,
     ) -> None:
-        self._app, self._served_memory, self._rules, self._allowed_hosts, self._metrics = (
-            app,
-            served_memory,
-            rules,
-            allowed_hosts,
-            metrics,
-        )
+        self._app, self._rules, self._metrics = app, rules, metrics
+        self._served_memory, self._allowed_hosts, self._body_seconds = served_memory, allowed_hosts, body_seconds
         self._idempotency_cache, self._on_close, self._render_page = IdempotencyCache(), on_close, render_page
         self._late_tasks: set[asyncio.Task[None]] = set()
         self._slow_slots, self._last_warnings = asyncio.Semaphore(MAX_SLOW_REQUESTS), dict[tuple[str, bool], float]()
@@ -137,7 +124,7 @@ class SecurityMiddleware:
         head, started = RequestHead.from_scope(scope), time.perf_counter()
         page = self._problem_renderer(head, scope)
         sender = ResponseSender(send, page)
-        rule, caller_scope = RequestRule("refused", None), ""
+        rule, caller_scope = RequestRule(None, route="refused"), ""
         try:
             request = self._admit(head)
             rule, caller_scope = request.rule, request.caller.scope if request.caller else ""
@@ -147,7 +134,7 @@ class SecurityMiddleware:
                 caller=request.caller, csrf=csrf_token_for(request.session) if request.session else "", page=page
             )
             await self._forward(request, body, scope, receive, sender)
-        except RequestDenied as denied:
+        except ProblemError as denied:
             self._metrics.record_refusal(denied.problem.name)
             await self._refuse(head, denied.problem, sender)
         except ClientDisconnected:
@@ -166,53 +153,53 @@ class SecurityMiddleware:
         return lambda problem: page(problem, scope)
 
     def _admit(self, head: RequestHead) -> _AdmittedRequest:
-        """Check everything that the request head shows; raise RequestDenied if it is not admitted."""
+        """Check everything that the request head shows; raise ProblemError if it is not admitted."""
         self._check_host_and_origin(head)
         rule = self._rules.find(head.method, head.path)
         caller, session = self._authenticate(head, rule)
         request = _AdmittedRequest(head, rule, caller, session)
         self._check_right(request)
         if rule.is_write and rule.is_known and not rule.is_page and head.content_type != "application/json":
-            raise RequestDenied(NOT_JSON)
+            raise ProblemError(NOT_JSON)
         self._check_rate_limit(request)
         return request
 
     def _check_host_and_origin(self, head: RequestHead) -> None:
         hosts, origins = head.header_values(b"host"), head.header_values(b"origin")
         if not head.is_relative or len(hosts) != 1:
-            raise RequestDenied(UNKNOWN_HOST)
+            raise ProblemError(UNKNOWN_HOST)
         if head.is_local:
             # No browser can connect to a Unix socket, so a request with an Origin is not legitimate.
             if origins:
-                raise RequestDenied(UNKNOWN_ORIGIN)
+                raise ProblemError(UNKNOWN_ORIGIN)
         elif head.port is None or not self._allowed_hosts.allows_host(hosts[0], head.address, head.port):
-            raise RequestDenied(UNKNOWN_HOST)
+            raise ProblemError(UNKNOWN_HOST)
         elif not all(self._allowed_hosts.allows_origin(origin, head.address, head.port) for origin in origins):
-            raise RequestDenied(UNKNOWN_ORIGIN)
+            raise ProblemError(UNKNOWN_ORIGIN)
         if not head.is_unambiguous:
-            raise RequestDenied(AMBIGUOUS_HEAD)
+            raise ProblemError(AMBIGUOUS_HEAD)
         if head.has_secret_in_url:
-            raise RequestDenied(SECRET_IN_URL)
+            raise ProblemError(SECRET_IN_URL)
 
-    def _authenticate(self, head: RequestHead, rule: RequestRule) -> tuple[Caller | None, str | None]:
+    def _authenticate(self, head: RequestHead, rule: RequestRule) -> tuple[Principal | None, str | None]:
         if head.is_local:
             return self._served_memory.local_caller(), None
         if head.header_values(b"authorization"):
             kind, _, secret = head.header(b"authorization").partition(" ")
             caller = self._served_memory.tokens.authenticate(secret.strip()) if kind.lower() == "bearer" else None
             if caller is None:
-                raise RequestDenied(UNAUTHENTICATED)
+                raise ProblemError(UNAUTHENTICATED)
             return caller, None
         session = parse_session_cookie(head.header(b"cookie"))
         caller = self._served_memory.tokens.authenticate(session) if session else None
         if caller is None and rule.right is not None:
-            raise RequestDenied(UNAUTHENTICATED)
+            raise ProblemError(UNAUTHENTICATED)
         return caller, session if caller else None
 
     def _check_right(self, request: _AdmittedRequest) -> None:
         right, caller = request.rule.right, request.caller
         if right is not None and caller is not None and not caller.may(right):
-            raise RequestDenied(forbidden_problem(caller, right))
+            raise ProblemError(forbidden_problem(caller, right))
 
     def _check_rate_limit(self, request: _AdmittedRequest) -> None:
         if request.caller is None or (request.rule.is_page and request.rule.right is None):
@@ -223,7 +210,7 @@ class SecurityMiddleware:
             self._log_rate_limit(request, kind)
             seconds = max(1, math.ceil(wait))
             detail = f"too many {kind} in a minute; try again in {seconds} s"
-            raise RequestDenied(
+            raise ProblemError(
                 ProblemDetails(429, "TooMany", detail, {"seconds": seconds}, {"Retry-After": str(seconds)})
             )
 
@@ -236,13 +223,13 @@ class SecurityMiddleware:
 
     async def _read_body(self, request: _AdmittedRequest, receive: Receive) -> bytes:
         head = request.head
-        body = await read_body(receive, head.header(b"content-length"))
+        body = await read_body(receive, head.header(b"content-length"), self._body_seconds)
         if isinstance(body, ProblemDetails):
-            raise RequestDenied(body)
+            raise ProblemError(body)
         if request.session and request.rule.right is not None and head.method not in SAFE_METHODS:
             csrf_token = head.header(CSRF_TOKEN_HEADER) or parse_form_csrf_token(body, head.content_type)
             if not is_csrf_token_of(request.session, csrf_token):
-                raise RequestDenied(NO_CSRF_TOKEN)
+                raise ProblemError(NO_CSRF_TOKEN)
         return body
 
     async def _forward(
@@ -267,7 +254,7 @@ class SecurityMiddleware:
         digest = digest_request(head.method, head.path, head.query, body)
         reply = self._idempotency_cache.begin(request.principal, key, digest)
         if isinstance(reply, ProblemDetails):
-            raise RequestDenied(reply)
+            raise ProblemError(reply)
         return reply
 
     async def _run_with_timeout(self, task: asyncio.Task[None], rule: RequestRule, sender: ResponseSender) -> None:

@@ -12,7 +12,7 @@ from lamina.importers.import_items import (
     ImportStep,
     SkippedItem,
 )
-from lamina.importers.import_plan import Importer, ImportPlan, detect_importer, import_items, plan_import
+from lamina.importers.import_plan import Importer, ImportPlan, detect_importer, plan_import
 
 __all__ = [
     "ImportPlan",
@@ -25,6 +25,5 @@ __all__ = [
     "Importer",
     "SkippedItem",
     "detect_importer",
-    "import_items",
     "plan_import",
 ]

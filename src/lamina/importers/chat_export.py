@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,23 +19,63 @@ from lamina.capture.pieces.piece import split_turn
 from lamina.errors import InvalidInput
 from lamina.importers.documents.text_decoding import storable_text
 from lamina.importers.import_items import ImportedConversation, ImportProblem, ImportStep, SkippedItem, prefix_hashes
-from lamina.importers.json_array import iter_elements
 from lamina.text.normal_form import one_line
 from lamina.text.timestamps import to_utc
 
-_CONVERSATIONS_FILE = re.compile(r"(?:.*/)?conversations(?:[-_]\d+)?\.json", re.IGNORECASE)
-_DAMAGED_FILE_ERRORS = (
-    OSError,
-    ValueError,
-    RuntimeError,
-    NotImplementedError,
-    EOFError,
-    zipfile.BadZipFile,
-    zlib.error,
+CHUNK = 1 << 20
+LONGEST = 64 << 20
+"""Characters of the longest element."""
+
+_GAP = re.compile(r"[\s,]*")
+
+
+def iter_elements(stream: TextIO, chunk: int = CHUNK) -> Iterator[object]:
+    """Yield the elements of the array in a stream, or the one value it holds; ValueError where it is not valid JSON."""
+    decoder = json.JSONDecoder()
+    text, at = stream.read(chunk).removeprefix("\ufeff"), 0
+    at = _skip_gap(text, at)
+    array = text.startswith("[", at)
+    at += array
+    while True:
+        at = _skip_gap(text, at)
+        if at < len(text) and text[at] == "]" and array:
+            return
+        try:
+            if at == len(text):
+                raise json.JSONDecodeError("it ends too early", text[-20:], 0)
+            value, at = decoder.raw_decode(text, at)
+        except (json.JSONDecodeError, RecursionError) as error:
+            more = stream.read(max(chunk, len(text) - at)) if len(text) - at <= LONGEST else ""
+            if not more or isinstance(error, RecursionError):
+                raise ValueError(f"it is not valid JSON: {error.args[0]}") from error
+            text, at = text[at:] + more, 0
+            continue
+        yield value
+        if not array:
+            return
+
+
+def _skip_gap(text: str, at: int) -> int:
+    match = _GAP.match(text, at)
+    return match.end() if match else at
+
+
+KNOWN_FORMATS = (
+    "a ChatGPT or Claude export (zip, folder or conversations.json), an export of lamina, an OKF bundle, a folder of "
+    "notes, or a document"
 )
+_CONVERSATIONS_FILE = re.compile(r"(?:.*/)?conversations(?:[-_]\d+)?\.json", re.IGNORECASE)
+_DAMAGED_FILE_ERRORS = (OSError, ValueError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error)
 _MAX_ID_LENGTH, _MAX_TITLE_LENGTH = 80, 200
 
-ConversationParser = Callable[[Mapping[str, Any]], ImportedConversation]
+
+@dataclass(frozen=True, slots=True)
+class ChatFormat:
+    """The format of a chat program: `recognizes` a parsed conversation, and `parse` reads it, with the file's name."""
+
+    name: str
+    recognizes: Callable[[object], bool]
+    parse: Callable[[Mapping[str, Any], str], ImportedConversation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,44 +84,33 @@ class ChatExport:
 
     path: Path
     members: tuple[str, ...]
+    chat_format: ChatFormat
 
     @classmethod
-    def from_path(cls, path: Path) -> ChatExport | None:
-        """Return the export at a path, or None if there is none."""
-        if path.is_dir():
-            members = [
-                file.name for file in path.iterdir() if _CONVERSATIONS_FILE.fullmatch(file.name) and file.is_file()
-            ]
-        elif zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                members = [
-                    name for name in archive.namelist() if _CONVERSATIONS_FILE.fullmatch(name) and name.count("/") < 2
-                ]
-        else:
-            members = [path.name] if path.suffix.lower() == ".json" else []
-        return cls(path, tuple(sorted(members))) if members else None
+    def from_path(cls, path: Path, chat_formats: Sequence[ChatFormat]) -> ChatExport | None:
+        """Return the export at a path, or None if there is none; InvalidInput if it has none of the formats."""
+        members = _find_members(path)
+        if not members:
+            return None
+        first = _first_value(path, members)
+        for chat_format in chat_formats:
+            if chat_format.recognizes(first):
+                return cls(path, members, chat_format)
+        what = "is an export in an unknown format"
+        if first is None or isinstance(first, ImportProblem):
+            what = f"cannot be read: {first.reason}" if first else "contains no conversations"
+        raise InvalidInput(f"{path.name} {what}; import {KNOWN_FORMATS}")
 
-    def first_value(self) -> object:
-        """Return the first conversation, to detect the program; a problem if none can be read."""
-        value = next(self.values(), None)
-        return value if not isinstance(value, ImportProblem) else next((v for v in self.values() if v != value), value)
+    @property
+    def name(self) -> str:
+        return self.chat_format.name
 
     def total(self) -> int:
-        """Return how many conversations there are."""
-        return sum(1 for _ in self.values())
+        return sum(1 for _ in _read_values(self.path, self.members))
 
-    def values(self) -> Iterator[object]:
-        """Yield each conversation as parsed JSON; a problem where a file cannot be read further."""
-        for member in self.members:
-            try:
-                with self._open_member(member) as stream:
-                    yield from iter_elements(stream)
-            except _DAMAGED_FILE_ERRORS as error:
-                yield ImportProblem(member, one_line(str(error)))
-
-    def steps(self, parse: ConversationParser) -> Iterator[ImportStep]:
-        """Yield each conversation as `parse` returns it; one of another format is a problem, and the rest continue."""
-        for n, value in enumerate(self.values(), 1):
+    def steps(self) -> Iterator[ImportStep]:
+        """Yield each conversation; one of another format is a problem, and the rest continue."""
+        for n, value in enumerate(_read_values(self.path, self.members), 1):
             if isinstance(value, ImportProblem):
                 yield value
                 continue
@@ -91,21 +121,52 @@ class ChatExport:
             title = value.get("title") or value.get("name")
             place = f"{place} {one_line(title)[:60]}" if isinstance(title, str) else place
             try:
-                item = parse(value)
+                item = self.chat_format.parse(value, self.path.name)
             except (InvalidInput, TypeError, KeyError, AttributeError, ValueError) as error:
                 yield ImportProblem(place, f"unknown format: {one_line(str(error))}")
                 continue
             yield item if item.pieces else SkippedItem(place, "it has no messages")
 
-    @contextmanager
-    def _open_member(self, member: str) -> Iterator[TextIO]:
-        if self.path.is_dir() or not zipfile.is_zipfile(self.path):
-            file = self.path / member if self.path.is_dir() else self.path
-            with file.open(encoding="utf-8", errors="replace") as stream:
-                yield stream
-            return
-        with zipfile.ZipFile(self.path) as archive, archive.open(member) as packed:
-            yield io.TextIOWrapper(packed, encoding="utf-8", errors="replace")
+
+def _find_members(path: Path) -> tuple[str, ...]:
+    if path.is_dir():
+        names = [file.name for file in path.iterdir() if file.is_file()]
+    elif zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            names = [name for name in archive.namelist() if name.count("/") < 2]
+    else:
+        return (path.name,) if path.suffix.lower() == ".json" else ()
+    return tuple(sorted(name for name in names if _CONVERSATIONS_FILE.fullmatch(name)))
+
+
+def _first_value(path: Path, members: tuple[str, ...]) -> object:
+    """Return the first conversation, to detect the program; a problem if none can be read."""
+    first = None
+    for value in _read_values(path, members):
+        if not isinstance(value, ImportProblem):
+            return value
+        first = first or value
+    return first
+
+
+def _read_values(path: Path, members: tuple[str, ...]) -> Iterator[object]:
+    """Yield each conversation as parsed JSON; a problem where a file cannot be read further."""
+    for member in members:
+        try:
+            with _open_member(path, member) as stream:
+                yield from iter_elements(stream)
+        except _DAMAGED_FILE_ERRORS as error:
+            yield ImportProblem(member, one_line(str(error)))
+
+
+@contextmanager
+def _open_member(path: Path, member: str) -> Iterator[TextIO]:
+    if path.is_dir() or not zipfile.is_zipfile(path):
+        with (path / member if path.is_dir() else path).open(encoding="utf-8", errors="replace") as stream:
+            yield stream
+        return
+    with zipfile.ZipFile(path) as archive, archive.open(member) as packed:
+        yield io.TextIOWrapper(packed, encoding="utf-8", errors="replace")
 
 
 def imported_conversation(

@@ -17,13 +17,13 @@ from lamina.atom.effective_status import effective_from
 from lamina.atom.identity import AtomId, IdSource, is_atom_id
 from lamina.atom.scope import Scope, readable_scopes
 from lamina.atom.status import ENDED, Status, TransitionCause
-from lamina.capture.draft import parse_draft
+from lamina.capture.draft import parse_draft, redact_fields
 from lamina.capture.erased_text import find_erased_statements
 from lamina.capture.existing_statements import FORGET_REQUESTED_AT
-from lamina.capture.field_redaction import redact_fields
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.redact import redact
 from lamina.capture.statement_commit import SegmentBatch, Writer, classify_statements, commit_verdicts
+from lamina.capture.store_reads import StoreReads
 from lamina.errors import Refused
 from lamina.importers.import_items import ImportedFact
 from lamina.importers.quote_locator import QuoteLocator
@@ -51,7 +51,7 @@ class ForeignSuccessions:
         self._imported_ids: dict[str, list[AtomId]] = {}
         self._waiting_predecessors: dict[str, dict[AtomId, None]] = defaultdict(dict)
         for offset in itertools.count(0, PAGE_SIZE):
-            page = store.read(AtomFilter(scopes=(scope,), limit=PAGE_SIZE, offset=offset))
+            page = store.atoms.read(AtomFilter(scopes=(scope,), limit=PAGE_SIZE, offset=offset))
             for atom in reversed(page):
                 self.register(atom)
             if len(page) < PAGE_SIZE:
@@ -69,7 +69,9 @@ class ForeignSuccessions:
 
     def find_imported(self, foreign_id: str, source_id: str) -> Atom | None:
         """Return the atom that an earlier import made of the statement with this id in this source, or None."""
-        atoms = self._store.read(AtomFilter(scopes=(self._scope,), ids=tuple(self._imported_ids.get(foreign_id, ()))))
+        atoms = self._store.atoms.read(
+            AtomFilter(scopes=(self._scope,), ids=tuple(self._imported_ids.get(foreign_id, ())))
+        )
         return next((atom for atom in atoms if atom.source_id == source_id), None)
 
     def find_successor(self, foreign_id: str) -> AtomId | None:
@@ -83,7 +85,8 @@ class ForeignSuccessions:
     def link(self, before_id: AtomId, successor_id: AtomId, writer: Writer) -> None:
         """Store on both atoms that one superseded the other; nothing is stored if that would make a cycle."""
         atoms = {
-            atom.id: atom for atom in self._store.read(AtomFilter(scopes=(self._scope,), ids=(before_id, successor_id)))
+            atom.id: atom
+            for atom in self._store.atoms.read(AtomFilter(scopes=(self._scope,), ids=(before_id, successor_id)))
         }
         if len(atoms) < 2:
             return
@@ -101,7 +104,7 @@ class ForeignSuccessions:
         )
         with_predecessor = successor.with_(supersedes=(*successor.supersedes, before.id))
         # If the successor is of a more trusted origin, only the ended statement may be changed.
-        both = self._store.find_refusal_reason(with_predecessor, writer.origin) is None
+        both = self._store.atoms.find_refusal_reason(with_predecessor, writer.origin) is None
         with suppress(Refused):
             reason = f"{successor.id} followed {before.id}"
             _commit([with_successor, with_predecessor] if both else [with_successor], None, reason, writer, self._store)
@@ -147,7 +150,7 @@ def _write_pending(
     atom: Atom, item: ImportedFact, writer: Writer, store: Store, now: datetime, successions: ForeignSuccessions
 ) -> Receipt:
     """Write a statement that is pending review, whatever its status was."""
-    verdicts = classify_statements([atom], store, now)
+    verdicts = classify_statements([atom], StoreReads(store), now)
     receipt = commit_verdicts(SegmentBatch(), verdicts, writer, store, "import", _reason(item), item.key)
     return _link_waiting(receipt, atom.source_ref or "", writer, successions)
 
@@ -156,7 +159,7 @@ def _find_existing(item: ImportedFact, writer: Writer, store: Store) -> Atom | N
     """Return the same atom if an export returns to the vault it was made from, or None."""
     if not is_atom_id(item.foreign_id):
         return None
-    atoms = store.read(AtomFilter(scopes=readable_scopes(writer.scope), ids=(AtomId(item.foreign_id),)))
+    atoms = store.atoms.read(AtomFilter(scopes=readable_scopes(writer.scope), ids=(AtomId(item.foreign_id),)))
     return atoms[0] if atoms else None
 
 
@@ -174,7 +177,7 @@ def _write_ended(
         return Receipt(None, (Outcome(Result.REFUSED, ended, "it was retracted in the memory it comes from"),))
     if ended.status is Status.TOMBSTONED:
         ended = ended.with_(metadata={FORGET_REQUESTED_AT: format_time(ended.observed_at), **ended.metadata})
-    erased = find_erased_statements([ended], store)
+    erased = find_erased_statements([ended], StoreReads(store))
     if erased:
         reason = f"it was erased on {erased[ended.id]:%Y-%m-%d}"
         return Receipt(None, (Outcome(Result.REFUSED, ended, reason),))
@@ -185,7 +188,10 @@ def _write_ended(
         ended = existing.with_(
             status=ended.status, evidence=ended.evidence, metadata=ended.metadata, valid_until=ended.valid_until
         )
-        if existing.status is not Status.CONSTRAINED or store.find_refusal_reason(ended, writer.origin) is not None:
+        if (
+            existing.status is not Status.CONSTRAINED
+            or store.atoms.find_refusal_reason(ended, writer.origin) is not None
+        ):
             return Receipt(
                 None, (Outcome(Result.DUPLICATE, existing, "a decision about it was already made in this vault"),)
             )
@@ -214,7 +220,7 @@ def _commit(
     store: Store,
     way: TransitionCause = TransitionCause.ORDINARY,
 ) -> tuple[Atom, ...]:
-    return store.commit(
+    return store.journal.append(
         Commit(
             actor=writer.actor,
             origin=writer.origin,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from lamina.text.timestamps import parse_time
+from lamina.text.timestamps import parse_time_or_none
 from lamina.vault.strict_yaml_reader import FrontmatterValue, Unreadable, read_mapping
 
 _FRONTMATTER = re.compile(r"---[ \t]*\n(?P<front>.*?)(?<=\n)---[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -80,10 +80,7 @@ def read_frontmatter(text: str) -> ForeignFrontmatter:
 def parse_leading_moment(text: str) -> datetime | None:
     """Return the moment or day that a text starts with, year first; None if there is none."""
     match = _MOMENT.match(text.strip())
-    try:
-        return parse_time(match[0]) if match else None
-    except ValueError:
-        return None
+    return parse_time_or_none(match[0]) if match else None
 
 
 def _parse_lines(raw: str) -> dict[str, FrontmatterValue]:

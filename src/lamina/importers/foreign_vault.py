@@ -1,21 +1,22 @@
-"""Read vaults of other memories with one statement per file: facts become drafts, other notes documents."""
+"""Read vaults of other memories with one statement per file: facts become drafts, other notes documents.
+
+Formats: Lattice (flat or nested provenance, `atom_id` or `id`); Remnic and Engram (category, confidence, status).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
+from datetime import datetime
 from pathlib import Path
 
 from lamina.atom.status import Status
 from lamina.capture.draft import parse_draft
 from lamina.errors import LaminaError
-from lamina.importers.documents import UnreadableDocument
 from lamina.importers.foreign_frontmatter import ForeignFrontmatter
-from lamina.importers.import_items import ImportedFact, ImportProblem, ImportStep, SkippedItem, content_hash_of
+from lamina.importers.import_items import ImportedFact, ImportStep, SkippedItem, content_hash_of
 from lamina.importers.note_folder import NoteFolder, find_notes, read_note
-from lamina.text.normal_form import one_line
 
 SAMPLE_SIZE = 200
 _MIN_SHARE = 0.3
@@ -28,13 +29,13 @@ class ForeignFact:
 
     foreign_id: str
     fields: dict[str, object]
-    status: Status
+    is_superseded: bool
     replaced_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class VaultFormat:
-    """How one memory writes its files. `read` returns the fact, or the reason to skip it."""
+    """The file format of another memory. `read` returns the fact, or the reason to skip it."""
 
     source: str
     name: str
@@ -42,53 +43,20 @@ class VaultFormat:
     read: Callable[[ForeignFrontmatter], ForeignFact | str]
     skipped_folders: tuple[str, ...] = ()
 
-
-@dataclass(frozen=True, slots=True)
-class ForeignVault:
-    """The facts of another memory, and the notes beside them."""
-
-    vault_format: VaultFormat
-    folder: NoteFolder
-
-    @classmethod
-    def from_path(cls, path: Path, vault_format: VaultFormat) -> ForeignVault:
-        """Return the vault at a path in this format."""
-        files = find_notes(path, tuple(path / name for name in vault_format.skipped_folders))
-        return cls(vault_format, NoteFolder(path, files, vault_format.source, vault_format.name))
-
-    @property
-    def name(self) -> str:
-        return self.vault_format.name
-
-    def total(self) -> int:
-        return self.folder.total()
-
-    def steps(self) -> Iterator[ImportStep]:
-        for file in self.folder.files:
-            yield self._import_file(file)
-
-    def _import_file(self, file: Path) -> ImportStep:
-        place = self.folder.relative_path(file)
-        if file.suffix.lower() != ".md":
-            return self.folder.import_file(file)
-        try:
-            front = read_note(file)
-            if not self.vault_format.recognizes(front):
-                return self.folder.import_file(file)
-            fact = self.vault_format.read(front)
-            return SkippedItem(place, fact) if isinstance(fact, str) else self._build_fact(fact, place)
-        except UnreadableDocument as error:
-            return ImportProblem(place, error.reason)
-        except (LaminaError, OSError) as error:
-            return ImportProblem(place, one_line(str(error)))
+    def parse_note(self, frontmatter: ForeignFrontmatter, place: str) -> ImportStep | None:
+        """Return the fact of a note; None if it has none."""
+        if not self.recognizes(frontmatter):
+            return None
+        fact = self.read(frontmatter)
+        return SkippedItem(place, fact) if isinstance(fact, str) else self._build_fact(fact, place)
 
     def _build_fact(self, fact: ForeignFact, place: str) -> ImportedFact:
-        source_id = f"{self.vault_format.source}:{fact.foreign_id}"
+        source_id = f"{self.source}:{fact.foreign_id}"
         fields = {name: value for name, value in fact.fields.items() if value not in (None, "", (), {})}
         draft = parse_draft(**fields, source_id=source_id)
         return ImportedFact(
             draft=draft,
-            status=fact.status,
+            status=Status.SUPERSEDED if fact.is_superseded else Status.CONSTRAINED,
             foreign_id=fact.foreign_id,
             replaced_by=fact.replaced_by,
             source_id=source_id,
@@ -97,13 +65,18 @@ class ForeignVault:
         )
 
 
-def detect_vault_format(path: Path, vault_formats: tuple[VaultFormat, ...]) -> VaultFormat | None:
-    """Return the format of most of a folder's notes, or None."""
+def open_foreign_vault(path: Path) -> NoteFolder | None:
+    """Return the facts of another memory in a folder and the notes beside them; None if most notes have no format of
+    another memory."""
     files = [file for file in find_notes(path, ()) if file.suffix.lower() == ".md"]
-    fronts = [front for file in _sample_files(files) if (front := _try_read_note(file)) is not None and front.values]
-    counts = {dialect.source: sum(1 for front in fronts if dialect.recognizes(front)) for dialect in vault_formats}
-    best = max(vault_formats, key=lambda dialect: counts[dialect.source])
-    return best if counts[best.source] > _MIN_SHARE * len(fronts) else None
+    sample = files[:: max(1, len(files) // SAMPLE_SIZE)]
+    fronts = [front for file in sample if (front := _try_read_note(file)) is not None and front.values]
+    counts = {vault_format: sum(map(vault_format.recognizes, fronts)) for vault_format in (LATTICE, REMNIC)}
+    best = max(counts, key=lambda vault_format: counts[vault_format])
+    if counts[best] <= _MIN_SHARE * len(fronts):
+        return None
+    notes = find_notes(path, tuple(path / name for name in best.skipped_folders))
+    return NoteFolder(path, notes, best.source, best.name, best.parse_note)
 
 
 def parse_kind(text: str | None) -> str:
@@ -112,13 +85,109 @@ def parse_kind(text: str | None) -> str:
     return kind if _KIND_NAME.fullmatch(kind) else "fact"
 
 
-def _sample_files(files: list[Path]) -> Iterator[Path]:
-    """Return an evenly spaced sample of the files."""
-    return islice(files, 0, None, max(1, len(files) // SAMPLE_SIZE))
-
-
 def _try_read_note(file: Path) -> ForeignFrontmatter | None:
     try:
         return read_note(file)
     except (LaminaError, OSError):
         return None
+
+
+_DEFAULT_CONFIDENCE = 0.8
+_TRUE = frozenset({"true", "yes", "1"})
+_LATTICE_KEYS = ("provenance", "observed_at", "is_superseded", "episode_id")
+
+
+def _is_lattice_note(frontmatter: ForeignFrontmatter) -> bool:
+    return bool(frontmatter.text("atom_id", "id") and frontmatter.text("kind")) and any(
+        key in frontmatter.values for key in _LATTICE_KEYS
+    )
+
+
+def _read_lattice_fact(frontmatter: ForeignFrontmatter) -> ForeignFact | str:
+    """Return the fact; one that was superseded there stays superseded, because it was true until then."""
+    foreign_id = frontmatter.text("atom_id", "id") or ""
+    is_superseded = (frontmatter.text("is_superseded") or "").lower() in _TRUE or frontmatter.text(
+        "status"
+    ) == "superseded"
+    provenance = {
+        "channel": frontmatter.text("provenance.source_id", "source_id"),
+        "source_title": frontmatter.text("provenance.source_title"),
+    }
+    fields: dict[str, object] = {
+        "content": frontmatter.body.strip() or frontmatter.text("content"),
+        "kind": parse_kind(frontmatter.text("kind")),
+        "subject": frontmatter.text("subject"),
+        "tags": frontmatter.list_of("tags"),
+        "metadata": {**frontmatter.text_map("metadata"), **{key: value for key, value in provenance.items() if value}},
+        "observed_at": frontmatter.moment("provenance.observed_at", "observed_at"),
+        "session_id": frontmatter.text("provenance.session_id", "session_id"),
+        "valid_from": frontmatter.text("valid_from"),
+        "valid_until": frontmatter.text("valid_until"),
+        "confidence": frontmatter.fraction("confidence") or _DEFAULT_CONFIDENCE,
+    }
+    return ForeignFact(foreign_id, fields, is_superseded, frontmatter.text("superseded_by"))
+
+
+LATTICE = VaultFormat("lattice", "Lattice vault", _is_lattice_note, _read_lattice_fact)
+
+
+_REMNIC_KEYS = ("confidence", "confidenceTier", "created")
+_SKIP_REASONS = {
+    "rejected": "rejected in the other memory",
+    "quarantined": "quarantined in the other memory",
+    "forgotten": "forgotten in the other memory",
+}
+_ENTITY_TYPE_PREFIX = re.compile(r"(?:person|project|company|organization|tool|place|topic|product|entity|other)-(?=.)")
+
+
+def _is_remnic_note(frontmatter: ForeignFrontmatter) -> bool:
+    return bool(frontmatter.text("id") and frontmatter.text("category")) and any(
+        key in frontmatter.values for key in _REMNIC_KEYS
+    )
+
+
+def _read_remnic_fact(frontmatter: ForeignFrontmatter) -> ForeignFact | str:
+    """Return the fact or why it is skipped: what a person refused there is not imported, what changed
+    there has ended.
+    """
+    status = (frontmatter.text("status") or "active").lower()
+    if status in _SKIP_REASONS:
+        return _SKIP_REASONS[status]
+    if frontmatter.text("parentId"):
+        return "part of a memory that is imported as a whole"
+    is_superseded = status == "superseded" or frontmatter.text("supersededBy") is not None
+    begins = frontmatter.moment("valid_at")
+    entity = frontmatter.text("entityRef")
+    fields: dict[str, object] = {
+        "content": frontmatter.body.strip(),
+        "kind": parse_kind(frontmatter.text("category")),
+        "subject": _ENTITY_TYPE_PREFIX.sub("", entity).replace("-", " ") if entity else None,
+        "tags": frontmatter.list_of("tags"),
+        "metadata": {**frontmatter.text_map("structuredAttributes"), **_channel_metadata(frontmatter)},
+        "observed_at": frontmatter.moment("created"),
+        "valid_from": begins,
+        "valid_until": _valid_until(frontmatter, begins, is_superseded),
+        "expires_at": frontmatter.moment("expiresAt"),
+        "confidence": frontmatter.fraction("confidence") or _DEFAULT_CONFIDENCE,
+        "importance": frontmatter.fraction("importanceScore", "importance.score"),
+    }
+    return ForeignFact(frontmatter.text("id") or "", fields, is_superseded, frontmatter.text("supersededBy"))
+
+
+def _channel_metadata(frontmatter: ForeignFrontmatter) -> dict[str, str]:
+    source = frontmatter.text("source")
+    return {"channel": source} if source else {}
+
+
+def _valid_until(frontmatter: ForeignFrontmatter, begins: datetime | None, is_superseded: bool) -> datetime | None:
+    end = frontmatter.moment("invalid_at") or (frontmatter.moment("supersededAt") if is_superseded else None)
+    return None if end is None or (begins is not None and end <= begins) else end
+
+
+REMNIC = VaultFormat(
+    "remnic",
+    "Remnic or Engram vault",
+    _is_remnic_note,
+    _read_remnic_fact,
+    skipped_folders=("state", "artifacts", "boxes"),
+)

@@ -43,7 +43,6 @@ class ImportedConversation:
     path: str
     content_hash: str
     origin: Origin = Origin.IMPORT
-    skipped_pieces: int = 0
     foreign_id: str = ""
     passage_numbers: tuple[int, ...] = ()
     has_statements: bool = False
@@ -54,9 +53,7 @@ class ImportedConversation:
 
     def after(self, count: int) -> ImportedConversation:
         """Return the conversation without its first pieces, which were imported when it was shorter."""
-        return replace(
-            self, pieces=self.pieces[count:], passage_numbers=self.passage_numbers[count:], skipped_pieces=count
-        )
+        return replace(self, pieces=self.pieces[count:], passage_numbers=self.passage_numbers[count:])
 
     def without_passages(self, passage_numbers: Collection[int]) -> ImportedConversation:
         """Return the conversation without the pieces of these passages."""

@@ -10,28 +10,14 @@ from typing import Protocol
 
 from lamina.errors import InvalidInput, NotFound
 from lamina.importers.chat_export import ChatExport
-from lamina.importers.chatgpt_export import ChatGPTExport
-from lamina.importers.claude_export import ClaudeExport
+from lamina.importers.chat_formats import CHATGPT, CLAUDE
 from lamina.importers.csv_export import open_csv_export
-from lamina.importers.foreign_vault import ForeignVault, detect_vault_format
-from lamina.importers.import_items import (
-    ImportedConversation,
-    ImportedItem,
-    ImportProblem,
-    ImportStep,
-    SkippedItem,
-    idempotency_key,
-)
+from lamina.importers.foreign_vault import open_foreign_vault
+from lamina.importers.import_items import ImportedConversation, ImportProblem, ImportStep, SkippedItem, idempotency_key
 from lamina.importers.lamina_export import open_json_export, open_markdown_export
-from lamina.importers.lattice_vault import LATTICE
 from lamina.importers.note_folder import NoteFolder, refuse_own_vault
-from lamina.importers.okf_bundle import OkfBundle
-from lamina.importers.remnic_vault import REMNIC
+from lamina.importers.okf_bundle import open_okf_bundle
 
-KNOWN_FORMATS = (
-    "a ChatGPT or Claude export (zip, folder or conversations.json), an export of lamina, an OKF bundle, a folder of "
-    "notes, or a document"
-)
 IMPORTED_BEFORE = "imported before"
 
 IsKnown = Callable[[str], bool]
@@ -79,45 +65,20 @@ def plan_import(path: Path) -> ImportPlan:
     return ImportPlan(path, importer, importer.total())
 
 
-def import_items(path: Path, is_known: IsKnown = lambda key: False) -> Iterator[ImportedItem | ImportProblem]:
-    """Yield the items at a path that were not imported before, and the problems."""
-    for step in plan_import(path).steps(is_known):
-        if not isinstance(step, SkippedItem):
-            yield step
-
-
 def detect_importer(path: Path) -> Importer:
     """Return the importer for a path; NotFound if nothing is there, InvalidInput if its format is unknown."""
     if not path.exists():
         raise NotFound(f"there is no file or folder at {path}")
-    exported = open_json_export(path) or open_csv_export(path)
+    exported = open_json_export(path) or open_csv_export(path) or ChatExport.from_path(path, (CHATGPT, CLAUDE))
     if exported is not None:
         return exported
-    export = ChatExport.from_path(path)
-    if export is not None:
-        return _chat_importer(export)
     if path.is_file():
         if zipfile.is_zipfile(path) and path.suffix.lower() == ".zip":
             raise InvalidInput(f"{path.name} contains no conversations.json; unpack it and import the folder")
         return NoteFolder.from_path(path)
     refuse_own_vault(path)
-    bundle = OkfBundle.from_path(path) or open_markdown_export(path)
-    if bundle is not None:
-        return bundle
-    dialect = detect_vault_format(path, (LATTICE, REMNIC))
-    return ForeignVault.from_path(path, dialect) if dialect else NoteFolder.from_path(path)
-
-
-def _chat_importer(export: ChatExport) -> Importer:
-    first = export.first_value()
-    if ChatGPTExport.recognizes(first):
-        return ChatGPTExport(export)
-    if ClaudeExport.recognizes(first):
-        return ClaudeExport(export)
-    what = "is an export in an unknown format"
-    if first is None or isinstance(first, ImportProblem):
-        what = f"cannot be read: {first.reason}" if first else "contains no conversations"
-    raise InvalidInput(f"{export.path.name} {what}; import {KNOWN_FORMATS}")
+    bundle = open_okf_bundle(path) or open_markdown_export(path) or open_foreign_vault(path)
+    return bundle or NoteFolder.from_path(path)
 
 
 def _without_imported_part(item: ImportedConversation, is_known: IsKnown) -> ImportedConversation:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
@@ -22,6 +22,7 @@ from lamina.capture.erased_text import remove_erased_sentences
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.redact import redact
 from lamina.capture.statement_commit import Writer
+from lamina.capture.store_reads import StoreReads
 from lamina.errors import InvalidInput
 from lamina.importers.fact_history import ForeignSuccessions, write_fact
 from lamina.importers.import_items import (
@@ -33,12 +34,12 @@ from lamina.importers.import_items import (
 )
 from lamina.importers.import_plan import IMPORTED_BEFORE, ImportPlan
 from lamina.importers.quote_locator import QuoteLocator
-from lamina.store.base import AtomFilter, Store
+from lamina.store.base import AtomFilter, Store, TransactionMode
 from lamina.text.normal_form import normal_form
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 
-MOST_LEARNT = 500
+MAX_LISTED = 500
 """At most this many held statements are listed in a report, the most important ones; all of them are counted."""
 MAX_PROBLEMS = 1000
 FACT_BATCH_SIZE = 50
@@ -71,7 +72,7 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportTarget:
-    """Where an import is written: the store, who writes for which origin, and how to capture words with or without
+    """The target of an import: the store, who writes for which origin, and how to capture words with or without
     extraction.
     """
 
@@ -86,7 +87,7 @@ class ImportTarget:
 
     def is_imported(self, key: str) -> bool:
         """Return whether the item with this idempotency key was imported before."""
-        return self.store.has_key(self.writer(Origin.IMPORT).scope, key)
+        return self.store.journal.has_key(self.writer(Origin.IMPORT).scope, key)
 
     def known_passages(self, atom_id: str) -> set[int]:
         """Return the numbers of an atom's passages that this vault has, for words that return to the vault they were
@@ -95,7 +96,7 @@ class ImportTarget:
         if not is_atom_id(atom_id):
             return set()
         scopes = readable_scopes(self.writer(Origin.IMPORT).scope)
-        atoms = self.store.read(AtomFilter(scopes=scopes, ids=(AtomId(atom_id),)))
+        atoms = self.store.atoms.read(AtomFilter(scopes=scopes, ids=(AtomId(atom_id),)))
         return {passage.n for atom in atoms for passage in passages_of(atom)}
 
 
@@ -172,7 +173,9 @@ def _import_step(
 
 def _is_erased(conversation: Conversation, writer: Writer, target: ImportTarget) -> bool:
     """Return whether only erased text is left of a conversation."""
-    remaining = remove_erased_sentences(conversation, writer.origin, writer.scope, target.store, target.now())
+    remaining = remove_erased_sentences(
+        conversation, writer.origin, writer.scope, StoreReads(target.store), target.now()
+    )
     return remaining != conversation and not any(
         normal_form(piece.text.replace(ERASED_MARK, " ")) for piece in remaining.pieces
     )
@@ -203,7 +206,7 @@ class _FactBatch:
         if not self._pending:
             return
         target = self._target
-        with target.store.exclusive_transaction():
+        with target.store.transaction(TransactionMode.WRITE):
             quoted = QuoteLocator(target.store, target.writer(Origin.IMPORT).scope, personal=target.personal)
             written = [self._write(fact, quoted, tally) for fact in self._pending]
         self._pending.clear()
@@ -228,6 +231,8 @@ class ImportTally:
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
+        """By the name of their field in the report."""
+        self._refused = 0
         self._skipped: Counter[str] = Counter()
         self._redacted: Counter[str] = Counter()
         self._problems: list[ImportProblem] = []
@@ -254,15 +259,17 @@ class ImportTally:
         for outcome in outcomes:
             if outcome.result is Result.KEPT:
                 continue
-            counted = {Result.DUPLICATE: "duplicates", Result.REFUSED: "refused"}.get(outcome.result, "statements")
-            self._counts[counted] += 1
+            if outcome.result is Result.REFUSED:
+                self._refused += 1
+                continue
+            self._counts["duplicates" if outcome.result is Result.DUPLICATE else "statements"] += 1
             if outcome.result is Result.HELD:
-                self._counts["held"] += 1
+                self._counts["held_count"] += 1
                 place = outcome.atom.importance, -next(self._order), outcome
-                (heapq.heappush if len(self._top_held) < MOST_LEARNT else heapq.heappushpop)(self._top_held, place)
+                (heapq.heappush if len(self._top_held) < MAX_LISTED else heapq.heappushpop)(self._top_held, place)
 
     def add_problem(self, problem: ImportProblem) -> None:
-        self._counts["problems"] += 1
+        self._counts["problem_count"] += 1
         if len(self._problems) < MAX_PROBLEMS:
             self._problems.append(ImportProblem(redact(problem.path).text, redact(problem.reason).text))
 
@@ -276,22 +283,13 @@ class ImportTally:
 
     def report(self, source: str) -> ImportReport:
         """Return the report of everything so far, the most important statement first."""
-        skipped = self._skipped + Counter({"retracted or erased before": self._counts["refused"]})
+        skipped = self._skipped + Counter({"retracted or erased before": self._refused})
+        most_important = sorted(self._top_held, key=lambda entry: entry[:2], reverse=True)
         return ImportReport(
             source=source,
-            conversations=self._counts["conversations"],
-            documents=self._counts["documents"],
-            facts=self._counts["facts"],
-            turns=self._counts["turns"],
-            statements=self._counts["statements"],
-            duplicates=self._counts["duplicates"],
-            held_count=self._counts["held"],
             skipped=tuple(sorted(skipped.items())),
             problems=tuple(self._problems),
-            problem_count=self._counts["problems"],
-            top_held=tuple(self._most_important()),
+            top_held=tuple(outcome for _, _, outcome in most_important),
             redacted=tuple(sorted(self._redacted.items())),
+            **self._counts,
         )
-
-    def _most_important(self) -> Iterator[Outcome]:
-        return (outcome for _, _, outcome in sorted(self._top_held, key=lambda entry: entry[:2], reverse=True))

@@ -31,10 +31,13 @@ from lamina.importers.import_writer import (
     count_secrets_in_text,
     run_import,
 )
-from lamina.store.ledger import FileProblem, FileState, Ledger
+from lamina.store.base import Store
+from lamina.store.problems import FileProblem
+from lamina.store.projection import FileState
 from lamina.sync.disk_diff import has_changed
 from lamina.vault import layout
-from lamina.vault.disk import Disk, Stamp
+from lamina.vault.disk import Disk
+from lamina.vault.file_stamp import Stamp
 
 PROBLEM_KIND = "inbox"
 """Kind of the problems that are reported about files in an inbox."""
@@ -64,9 +67,10 @@ class Inbox:
     """The inboxes of some scopes; safe to use from many processes."""
 
     def __init__(
-        self, disk: Disk, ledger: Ledger, scopes: Sequence[Scope], target_for: Callable[[Scope], ImportTarget]
+        self, disk: Disk, store: Store, scopes: Sequence[Scope], target_for: Callable[[Scope], ImportTarget]
     ) -> None:
-        self._disk, self._ledger, self._scopes, self._target_for = disk, ledger, tuple(scopes), target_for
+        self._disk, self._ledger, self._problems = disk, store.projection, store.admin.problems
+        self._scopes, self._target_for = tuple(scopes), target_for
         self._last_stamps: dict[str, tuple[Stamp, float]] = {}
 
     def process(
@@ -170,7 +174,7 @@ class Inbox:
             if not self._disk.remove(path, stamp):
                 return False
         self._ledger.forget_file(path)
-        self._ledger.clear_problems(path)
+        self._problems.clear(path)
         self._disk.remove_empty_dirs(path, keep=layout.inbox_folder(scope).count("/"))
         return bool(target)
 
@@ -205,16 +209,16 @@ class Inbox:
 
     def _leave_with_problem(self, path: str, stamp: Stamp, reason: str) -> bool:
         self._ledger.mark_read(path, b"", stamp, disk_time_ns(), None, FileState.BAD)
-        self._ledger.report_problem(FileProblem(path, PROBLEM_KIND, redact(reason).text))
+        self._problems.report(FileProblem(path, PROBLEM_KIND, redact(reason).text))
         return False
 
     def _clear_removed(self) -> None:
         """Clear the problems of files that were removed from the inbox."""
-        for problem in self._ledger.problems():
+        for problem in self._problems.list():
             is_inbox_problem = problem.kind == PROBLEM_KIND and layout.scope_of_path(problem.path) in self._scopes
             if is_inbox_problem and self._disk.stamp(problem.path) is None:
                 self._ledger.forget_file(problem.path)
-                self._ledger.clear_problems(problem.path, [PROBLEM_KIND])
+                self._problems.clear(problem.path, [PROBLEM_KIND])
 
 
 _SECRETS_REASON = (

@@ -1,20 +1,16 @@
-"""A reader for imported words whose statements are imported with them: it compares the words but extracts nothing."""
+"""Extraction for imported words whose statements are imported with them: words are compared, nothing is extracted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 
 from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
 from lamina.capture.extraction import CapturedTurn
-from lamina.capture.extraction_queue import StatementReader
-from lamina.capture.statement_atoms import StatementBatch
-from lamina.store.base import Store
+from lamina.capture.statement_extractor import StatementBatch, StatementExtractor
+from lamina.capture.store_reads import WriteContext
 
 
-class NoExtractionReader(StatementReader):
+class WithoutExtraction(StatementExtractor):
     """Extracts no statements, so that what was decided about them in the other memory is not reversed."""
 
     def extract(
@@ -22,17 +18,18 @@ class NoExtractionReader(StatementReader):
         turns: Sequence[CapturedTurn],
         before: Sequence[CapturedTurn],
         segments: Mapping[str, Atom],
-        scope: Scope,
-        store: Store,
-        ids: Iterator[AtomId],
-        now: datetime,
+        context: WriteContext,
     ) -> StatementBatch:
         """Return no statements."""
         return StatementBatch([], "the memory they come from")
 
 
-def without_extraction(reader: StatementReader) -> StatementReader:
-    """Return a reader like this one that extracts nothing."""
-    return NoExtractionReader(
-        reader.extractor, reader.patterns, reader.embedder, reader.multi_valued, None, reader.state_reader
+def without_extraction(extractor: StatementExtractor) -> StatementExtractor:
+    """Return an extractor with the same parts that extracts nothing."""
+    return WithoutExtraction(
+        extractor=extractor.extractor,
+        urgency_patterns=extractor.urgency_patterns,
+        embedder=extractor.embedder,
+        multi_valued=extractor.multi_valued,
+        state_reader=extractor.state_reader,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,14 +28,19 @@ _MAX_NOTE_BYTES = 20 << 20
 _DATED_NAME = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 
+NoteParser = Callable[[ForeignFrontmatter, str], ImportStep | None]
+
+
 @dataclass(frozen=True, slots=True)
 class NoteFolder:
-    """The notes and documents of a folder, or one file."""
+    """The notes and documents of a folder, or one file. `parse_note` reads the markdown files of a special format; a
+    note for which it returns None is a document."""
 
     path: Path
     files: tuple[Path, ...]
     source: str = "file"
     name: str = "folder"
+    parse_note: NoteParser | None = None
 
     @classmethod
     def from_path(cls, path: Path) -> NoteFolder:
@@ -50,23 +55,19 @@ class NoteFolder:
         return len(self.files)
 
     def steps(self) -> Iterator[ImportStep]:
-        for file in self.files:
-            yield self.import_file(file)
+        return map(self._import_file, self.files)
 
-    def import_file(self, file: Path) -> ImportStep:
-        """Return one file as a document; a problem if it cannot be read, so that the rest continue."""
-        place = self.relative_path(file)
+    def _import_file(self, file: Path) -> ImportStep:
+        """Return one file; a problem if it cannot be read, so that the rest continue."""
+        place = storable_text(file.relative_to(self.path).as_posix())
         try:
-            return self._read_document(file, place)
+            step = self.parse_note(read_note(file), place) if self.parse_note and file.suffix.lower() == ".md" else None
+            return step or self._read_document(file, place)
         except UnreadableDocument as error:
             empty = error.reason == "it is empty"
             return SkippedItem(place, error.reason) if empty else ImportProblem(place, error.reason)
         except (LaminaError, OSError) as error:
             return ImportProblem(place, one_line(str(error)))
-
-    def relative_path(self, file: Path) -> str:
-        """Return the path of a file relative to the folder."""
-        return storable_text(file.relative_to(self.path).as_posix())
 
     def _read_document(self, file: Path, place: str) -> ImportedDocument:
         if file.suffix.lower().removeprefix(".") not in MARKDOWN_SUFFIXES:

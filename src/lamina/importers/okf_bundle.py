@@ -6,17 +6,14 @@ imported as a note.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from lamina.atom.atom import Atom
 from lamina.errors import LaminaError
 from lamina.importers.foreign_frontmatter import ForeignFrontmatter
-from lamina.importers.import_items import ImportProblem, ImportStep
+from lamina.importers.import_items import ImportStep
 from lamina.importers.lamina_export import import_step, parse_entry
 from lamina.importers.note_folder import NoteFolder, find_notes, read_note
-from lamina.text.normal_form import one_line
 from lamina.text.timestamps import format_time
 
 INDEX_FILE, LOG_FILE = "index.md", "log.md"
@@ -29,42 +26,23 @@ _NUMBER_FIELDS = ("confidence", "importance")
 _TIME_FIELDS = ("valid_from", "valid_until", "expires_at")
 
 
-@dataclass(frozen=True, slots=True)
-class OkfBundle:
-    """The concepts of a bundle, ordered by name."""
-
-    folder: NoteFolder
-    name: str = "OKF bundle"
-
-    @classmethod
-    def from_path(cls, path: Path) -> OkfBundle | None:
-        """Return the bundle in a folder, or None if its index does not declare one."""
-        index = path / INDEX_FILE
-        try:
-            if not index.is_file() or read_note(index).text("okf_version") is None:
-                return None
-        except LaminaError:
+def open_okf_bundle(path: Path) -> NoteFolder | None:
+    """Return the concepts of the bundle in a folder, or None if its index does not declare one."""
+    index = path / INDEX_FILE
+    try:
+        if not index.is_file() or read_note(index).text("okf_version") is None:
             return None
-        files = tuple(file for file in find_notes(path, ()) if file.name not in (INDEX_FILE, LOG_FILE))
-        return cls(NoteFolder(path, files, "okf"))
+    except LaminaError:
+        return None
+    files = tuple(file for file in find_notes(path, ()) if file.name not in (INDEX_FILE, LOG_FILE))
+    return NoteFolder(path, files, "okf", "OKF bundle", _parse_concept)
 
-    def total(self) -> int:
-        return self.folder.total()
 
-    def steps(self) -> Iterator[ImportStep]:
-        for file in self.folder.files:
-            yield self._import_file(file)
-
-    def _import_file(self, file: Path) -> ImportStep:
-        place = self.folder.relative_path(file)
-        try:
-            front = read_note(file) if file.suffix.lower() == ".md" else ForeignFrontmatter({}, "")
-        except (LaminaError, OSError) as error:
-            return ImportProblem(place, one_line(str(error)))
-        if front.text(ATOM_ID_KEY) is None:
-            return self.folder.import_file(file)
-        _, entry = parse_entry(place, lambda: _record(front))
-        return import_step(entry, place) if isinstance(entry, Atom) else entry
+def _parse_concept(frontmatter: ForeignFrontmatter, place: str) -> ImportStep | None:
+    if frontmatter.text(ATOM_ID_KEY) is None:
+        return None
+    _, entry = parse_entry(place, lambda: _record(frontmatter))
+    return import_step(entry, place) if isinstance(entry, Atom) else entry
 
 
 def _record(frontmatter: ForeignFrontmatter) -> dict[str, object]:
@@ -72,7 +50,7 @@ def _record(frontmatter: ForeignFrontmatter) -> dict[str, object]:
     if observed is None:
         raise ValueError("it has no timestamp")
     words, links, _ = frontmatter.body.strip("\n").rpartition(LINKS_HEADING)
-    record: dict[str, object] = {
+    return {
         "id": frontmatter.text(ATOM_ID_KEY),
         "kind": frontmatter.text("type"),
         "scope": "",
@@ -84,4 +62,3 @@ def _record(frontmatter: ForeignFrontmatter) -> dict[str, object]:
         **{name: value for name in _TEXT_FIELDS if (value := frontmatter.text(name))},
         **{name: share for name in _NUMBER_FIELDS if (share := frontmatter.fraction(name)) is not None},
     }
-    return record

@@ -49,6 +49,6 @@ class QuoteLocator:
         return self._sessions[session]
 
     def _read_session(self, session: str) -> Iterator[tuple[Atom, Passage]]:
-        atoms = self._store.read(AtomFilter(scopes=(self._scope,), session_id=session))
+        atoms = self._store.atoms.read(AtomFilter(scopes=(self._scope,), session_id=session))
         for segment in sorted((atom for atom in atoms if atom.is_segment), key=lambda atom: atom.id):
             yield from ((segment, passage) for passage in passages_of(segment))

@@ -38,11 +38,6 @@ def elastic_rate(a: float = ELASTIC_A) -> float:
     return log((1.0 + a) / (0.5 + a))
 
 
-def elastic_zero(strength: float = 1.0, a: float = ELASTIC_A) -> float:
-    """Return the number of half-lives after which nothing of a strength is left."""
-    return log1p(strength / a) / elastic_rate(a)
-
-
 def elastic_blend(t: float, rho: float = BLEND_RHO) -> float:
     """Return a mix of l2 and a straight line that reaches zero at two half-lives."""
     return rho * max(0.0, 1.0 - t / 2.0) + (1.0 - rho) * l2(t)

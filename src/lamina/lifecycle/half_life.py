@@ -24,7 +24,7 @@ DURABILITY_FACTOR: Mapping[Durability, float] = {
 
 
 class FadingSource(StrEnum):
-    """Where a memory came from, if that says more than the trust in its origin."""
+    """A source of a memory, if that says more than the trust in its origin."""
 
     HUMAN = "human"
     EXTRACTED = "extracted"

@@ -9,9 +9,7 @@ from math import log, log1p
 
 from lamina.atom.atom import Atom
 from lamina.lifecycle.ageing_time import days_since
-from lamina.lifecycle.signals import AgeingSignals, changed_at
-from lamina.lifecycle.success_rate import NEUTRAL_RATE, success_rate
-from lamina.lifecycle.verification import Verification, verification
+from lamina.lifecycle.signals import NEUTRAL_RATE, AgeingSignals, Verification, changed_at, success_rate, verification
 
 TIER_CONFIDENCE: Mapping[str, float] = {"explicit": 1.0, "implied": 0.8, "inferred": 0.6, "speculative": 0.35}
 FULL_USE = 20

@@ -11,8 +11,7 @@ from lamina.atom.kinds import kind_traits
 from lamina.atom.status import ENDED, Status
 from lamina.lifecycle.half_life import is_permanent
 from lamina.lifecycle.heat import decay, heat, last_event_at
-from lamina.lifecycle.signals import AgeingSignals
-from lamina.lifecycle.verification import Verification, verification
+from lamina.lifecycle.signals import AgeingSignals, Verification, verification
 
 ARCHIVED_THRESHOLD, STALE_THRESHOLD, HOT_THRESHOLD = 0.85, 0.65, 0.55
 PROTECTED_KINDS = frozenset({"procedure"})
@@ -20,7 +19,7 @@ PROTECTED_KINDS = frozenset({"procedure"})
 
 
 class LifecycleState(StrEnum):
-    """How current and used a memory is."""
+    """A state of a memory: how current and used it is."""
 
     CANDIDATE = "candidate"
     VALIDATED = "validated"

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from lamina.atom.atom import Atom
 from lamina.atom.kinds import Layer, kind_traits
 from lamina.atom.status import Status
+from lamina.lifecycle.ageing_decision import AgeingAction, AgeingDecision, keep_unchanged
 from lamina.lifecycle.ageing_time import AgeingTime
-from lamina.lifecycle.decision import AgeingAction, AgeingDecision, keep_unchanged
 from lamina.lifecycle.half_life import PERMANENT_LAYERS
 from lamina.lifecycle.importance import effective_importance
 from lamina.lifecycle.signals import AgeingSignals, recorded_at
@@ -40,7 +40,7 @@ def home_layer(atom: Atom) -> Layer:
 
 
 def decide_manual_promotion(atom: Atom) -> AgeingDecision:
-    """Promote by one layer, because a person asked for it."""
+    """Promote by one layer, on a person's request."""
     match atom.layer:
         case Layer.WORKING:
             return AgeingDecision(action=AgeingAction.PROMOTE, reason="by hand", layer=Layer.EPISODIC)
@@ -51,7 +51,7 @@ def decide_manual_promotion(atom: Atom) -> AgeingDecision:
 
 
 def decide_manual_demotion(atom: Atom) -> AgeingDecision:
-    """Demote by one layer, because a person asked for it; only runs use working memory."""
+    """Demote by one layer, on a person's request; only runs use working memory."""
     if atom.layer in PERMANENT_LAYERS:
         return AgeingDecision(action=AgeingAction.DEMOTE, reason="by hand", layer=Layer.EPISODIC)
     return keep_unchanged(f"{atom.layer} is the lowest layer")

@@ -1,4 +1,4 @@
-"""Raise the confidence of relations that are seen again, and lower it with time; it never reaches zero.
+"""Lower the confidence of relations with time; it never reaches zero.
 
 Decay subtracts whole windows and moves the start time by as many, so that one pass and many passes give the same
 result.
@@ -12,17 +12,12 @@ from math import ceil
 
 from lamina.atom.relation import Relation
 
-STEP_UP, STEP_DOWN = 0.05, 0.1
+STEP_DOWN = 0.1
 DECAY_WINDOW = timedelta(days=90)
 """The time per decay step; also the time before the first step."""
 MIN_CONFIDENCE = 0.1
 TRAVERSAL_THRESHOLD = 0.2
 """Relations with a lower confidence are not followed."""
-
-
-def raise_confidence(confidence: float) -> float:
-    """Return the confidence of a relation that was seen once more."""
-    return min(1.0, round(confidence + STEP_UP, 9))
 
 
 def decay_confidence(confidence: float, since: datetime, now: datetime) -> tuple[float, datetime]:
@@ -32,12 +27,6 @@ def decay_confidence(confidence: float, since: datetime, now: datetime) -> tuple
         return confidence, since
     steps = min(ceil((age - DECAY_WINDOW) / DECAY_WINDOW), ceil(round((confidence - MIN_CONFIDENCE) / STEP_DOWN, 9)))
     return max(MIN_CONFIDENCE, round(confidence - STEP_DOWN * steps, 9)), since + steps * DECAY_WINDOW
-
-
-def reinforce_relation(relation: Relation, now: datetime) -> Relation:
-    """Return the relation after it was seen again."""
-    reinforced_at = max(relation.last_reinforced_at or now, now)
-    return replace(relation, confidence=raise_confidence(relation.confidence), last_reinforced_at=reinforced_at)
 
 
 def decay_relation(relation: Relation, now: datetime, created_at: datetime) -> Relation:

@@ -1,14 +1,19 @@
-"""Define what is known about an atom besides its text: its uses, its confirmations and its feedback."""
+"""Define what is known about an atom besides its text: its uses, its feedback, and how far it was verified."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import StrEnum
+from math import inf, isfinite
 
 from lamina.atom.atom import Atom
 from lamina.atom.atom import Signals as Counted
-from lamina.atom.trust import TRUST
+from lamina.atom.status import Status
+from lamina.atom.trust import TRUST, Origin
 
+NEUTRAL_RATE = 0.5
+LOWEST_QUALITY, HIGHEST_QUALITY = 0.1, 2.0
 MAX_USE_TIMES = 10
 """The number of use times that are stored; of older uses only the number and the first are known."""
 
@@ -86,6 +91,29 @@ def from_counters(counters: Counted) -> AgeingSignals:
     )
 
 
+def add_feedback(counters: Counted, quality_change: float, used_at: datetime | None) -> Counted:
+    """Return the counters after a change of quality and, with a time, one more use.
+
+    Quality stays between .1 and 2, and the time of the last use never moves back. A use in a good answer counts as a
+    success, one in a wrong answer as a failure.
+    """
+    quality = min(HIGHEST_QUALITY, max(LOWEST_QUALITY, round(counters.quality_score + quality_change, 9)))
+    if used_at is None:
+        return replace(counters, quality_score=quality)
+    after = from_counters(counters).with_use(used_at)
+    return replace(
+        counters,
+        quality_score=quality,
+        recall_count=after.count,
+        uses=after.uses,
+        first_used_at=after.first_use,
+        last_recalled_at=max(counters.last_recalled_at or used_at, used_at),
+        use_days=after.use_days,
+        successes=counters.successes + (quality_change > 0),
+        failures=counters.failures + (quality_change < 0),
+    )
+
+
 def effective_trust(atom: Atom, signals: AgeingSignals) -> float:
     """Return the trust in an atom: that of its origin, never more than its lineage's."""
     origin_trust = TRUST[atom.origin]
@@ -105,3 +133,40 @@ def last_touched_at(atom: Atom, signals: AgeingSignals) -> datetime:
 def changed_at(atom: Atom, signals: AgeingSignals) -> datetime:
     """Return when its text was last written or its commitment was resolved."""
     return max(recorded_at(atom), signals.revised_at or recorded_at(atom))
+
+
+def success_rate(successes: float, failures: float, *, days: float = 0.0, half_life_days: float = inf) -> float:
+    """Return the probability of a good answer, 0.5 without feedback; old outcomes can count less."""
+    if not (isfinite(successes) and isfinite(failures)) or min(successes, failures) < 0.0:
+        return NEUTRAL_RATE
+    share = float(2.0 ** (-max(0.0, days) / half_life_days))
+    good, bad = successes * share, failures * share
+    return (good + 1.0) / (good + bad + 2.0)
+
+
+class Verification(StrEnum):
+    """A degree of verification of a statement."""
+
+    USER_CONFIRMED = "user_confirmed"
+    SYSTEM_INFERRED = "system_inferred"
+    UNVERIFIED = "unverified"
+    DISPUTED = "disputed"
+
+
+STATED_TIERS = frozenset({"explicit", "implied"})
+
+
+def verification(atom: Atom, signals: AgeingSignals) -> Verification:
+    """Return disputed first; else by a person's decision or explicit statement; else by a second source or a clear
+    statement."""
+    if signals.is_disputed or atom.status is Status.CHALLENGED:
+        return Verification.DISPUTED
+    if atom.status is Status.CONSTRAINED:
+        return Verification.UNVERIFIED
+    if signals.reviewed_at or (atom.origin is Origin.HUMAN and atom.confidence_tier == "explicit"):
+        return Verification.USER_CONFIRMED
+    if signals.confirmations > 0 or (
+        atom.confidence_tier in STATED_TIERS and atom.origin in (Origin.HUMAN, Origin.AGENT)
+    ):
+        return Verification.SYSTEM_INFERRED
+    return Verification.UNVERIFIED

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
 
-    from lamina.access.caller import Caller
+    from lamina.access.principal import Principal
     from lamina.memory import Memory
 
 _MAX_NAME_LENGTH = 60
@@ -21,7 +21,7 @@ _RESERVED_NAMES = frozenset({"human", "lamina"})
 class ClientRequest:
     """A request. `caller` is set by the security middleware; `client_name` is the client's claim and proves nothing."""
 
-    caller: Caller | None
+    caller: Principal | None
     client_name: str
     is_write: bool
 
@@ -39,11 +39,11 @@ def make_client_request(context: ServerRequestContext[Any, Any], *, is_write: bo
     )
 
 
-def request_caller(request: Any) -> Caller | None:
+def request_caller(request: Any) -> Principal | None:
     """Return the caller that the security middleware set; None on stdio, which has no middleware."""
     scope = getattr(request, "scope", None) or {}
     state = scope.get("state") or {}
-    caller: Caller | None = state.get("caller")
+    caller: Principal | None = state.get("caller")
     return caller
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.responses import Response
 
-from lamina.access.caller import Right
+from lamina.access.principal import Right
 from lamina.errors import Refused
 from lamina.mcp.server import make_server
 from lamina.mcp.subscriptions import Subscriptions
@@ -22,7 +22,7 @@ from lamina.mcp.subscriptions import Subscriptions
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from lamina.access.caller import Caller
+    from lamina.access.principal import Principal
     from lamina.access.served_memory import ServedMemory
     from lamina.mcp.client_request import ClientRequest
     from lamina.memory import Memory
@@ -37,7 +37,7 @@ _NO_CALLER = {
 
 
 class McpApp:
-    """The ASGI app. Serve it inside `running()`, which may be entered once."""
+    """The ASGI app: mount it behind the security middleware; serve it inside `running()`, which may be entered once."""
 
     def __init__(self, served_memory: ServedMemory) -> None:
         self._served_memory, self._subscriptions = served_memory, Subscriptions()
@@ -72,14 +72,9 @@ class McpApp:
             self._check_write(caller)
         return self._served_memory.memory_for(caller)
 
-    def _check_write(self, caller: Caller) -> None:
+    def _check_write(self, caller: Principal) -> None:
         if not caller.may(Right.WRITE):
             raise Refused(f"{caller.name} may {caller.right}; this needs a token with the right to {Right.WRITE}")
         wait = self._served_memory.rate_limiter.take(f"{caller.name}/{caller.token}", write=True)
         if wait:
             raise Refused(f"{caller.name} exceeded the limit of writes per minute; try again in {ceil(wait)} seconds")
-
-
-def make_mcp_app(served_memory: ServedMemory) -> McpApp:
-    """Return the MCP app for a served memory: mount it behind the security middleware, and keep `running()` open."""
-    return McpApp(served_memory)

@@ -28,7 +28,7 @@ OPEN_DELAY_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class VaultOptions:
-    """Which vault and scope, whether the client speaks for a person, and whether it may write."""
+    """Options of a server: its vault and scope, whether the client speaks for a person, and whether it may write."""
 
     folder: Path
     scope: str | None = None
@@ -47,7 +47,7 @@ class LazyVault:
 
     @property
     def is_read_only(self) -> bool:
-        """Whether the server was started read-only."""
+        """Return whether the server was started read-only."""
         return self._options.is_read_only
 
     def open_soon(self) -> None:
@@ -99,11 +99,11 @@ class LazyVault:
         if options.is_read_only and not vault_setup.is_vault(folder):
             raise Closed(f"there is no vault in {folder}; create one with `lamina init {folder}`")
         load_engine()
-        from lamina.memory import Memory
+        from lamina.memory import open_memory
 
         actor = "human" if options.is_human else "agent"
         try:
-            memory = Memory(folder, options.scope, actor=actor, ceiling=actor)
+            memory = open_memory(folder, options.scope, actor=actor, ceiling=actor)
         except InvalidInput as error:  # the agent's arguments are not the cause
             raise Closed(f"the vault cannot be opened: {error}") from error
         except (StoreBusy, StoreTooNew):
@@ -113,6 +113,6 @@ class LazyVault:
             raise Closed(
                 f"the vault in {folder} cannot be opened; lamina needs permission to read and write there"
             ) from error
-        if memory.created:
+        if memory.engine.created:
             sys.stderr.write(f"created a vault in {folder}\n")
         return memory

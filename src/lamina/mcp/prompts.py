@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from lamina.documents.arguments import MAX_QUESTION_BYTES
 from lamina.errors import InvalidInput
-from lamina.mcp.arguments import MAX_QUESTION_BYTES, RecallArguments, ReviewArguments
+from lamina.mcp.arguments import RecallArguments, ReviewArguments
 from lamina.mcp.catalogue import RECALL_CONTEXT, REVIEW_INBOX
 from lamina.mcp.read_tools import recall
 from lamina.mcp.review_tool import review

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
 
 from lamina.atom.passage import passages_of
-from lamina.documents.atom import QuoteDocument, atom_document, load_quotes
-from lamina.documents.history import HistoryDocument, history_document
-from lamina.documents.neighbour import neighbour_documents
-from lamina.documents.recall import hit_document
+from lamina.documents.atom import (
+    AtomDocument,
+    NeighbourDocument,
+    QuoteDocument,
+    atom_document,
+    load_quotes,
+    neighbour_documents,
+)
+from lamina.documents.journal import HistoryDocument, history_document
+from lamina.documents.recall import brief_recall
 from lamina.documents.stats import StatsDocument, stats_document
 from lamina.mcp.arguments import GetArguments, RecallArguments, StatusArguments
-from lamina.mcp.result_documents import AtomResult, RecallResult, brief_hit
 from lamina.mcp.result_text import (
     DATA_NOTICE,
     ToolResult,
@@ -22,7 +29,6 @@ from lamina.mcp.result_text import (
     neighbour_items,
     quote_item,
 )
-from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
     from lamina.atom.atom import Atom
@@ -31,31 +37,19 @@ if TYPE_CHECKING:
     from lamina.recall.hit import Recall
 
 
+class AtomResult(AtomDocument):
+    """An atom in full, with the text it rests on."""
+
+    quotes: list[QuoteDocument]
+    confirmations: Annotated[int, Field(description="How many independent sources confirm it, beyond the first.")]
+    history: HistoryDocument | None
+    neighbours: list[NeighbourDocument] | None
+
+
 def recall(memory: Memory, arguments: RecallArguments) -> ToolResult:
     """Return the passages that answer, best first, and a fenced text of them."""
-    recalled = memory.recall(
-        arguments.question,
-        arguments.k,
-        mode=arguments.mode,
-        scopes=arguments.scopes,
-        include=tuple(arguments.include),
-        fast=arguments.fast,
-        as_of=arguments.as_of,
-        known_at=arguments.known_at,
-        filter_stale=arguments.filter_stale,
-    )
-    document = RecallResult(
-        recall_id=recalled.id,
-        known=bool(recalled.relevant),
-        asked_at=format_time(recalled.asked_at),
-        position=recalled.position,
-        model=recalled.model,
-        understood=dict(recalled.understood),
-        filtered=dict(recalled.filtered),
-        hits=[brief_hit(rank, hit) for rank, hit in enumerate(recalled.hits, 1)],
-        explained=[hit_document(rank, hit) for rank, hit in enumerate(recalled.hits, 1)] if arguments.explain else None,
-    )
-    return ToolResult(recall_text(recalled, arguments.budget), document)
+    recalled = memory.recall(**arguments.given_fields("budget", "explain"))
+    return ToolResult(recall_text(recalled, arguments.budget), brief_recall(recalled, explain=arguments.explain))
 
 
 def recall_text(recall: Recall, budget: int) -> str:

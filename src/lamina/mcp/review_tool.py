@@ -5,13 +5,16 @@ An agent that does not speak for a person may only list; the memory refuses the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Annotated, assert_never
 
-from lamina.documents.atom import load_quotes
-from lamina.documents.inbox import VerbDocument
+from pydantic import Field
+
+from lamina.documents.atom import QuoteDocument, load_quotes
+from lamina.documents.inbox import ItemSummary, VerbDocument, verb_documents
+from lamina.documents.json_document import JsonDocument
+from lamina.documents.receipt import WriteResult, brief_receipt
 from lamina.errors import InvalidInput
 from lamina.mcp.arguments import ReviewArguments, reject_unused_arguments
-from lamina.mcp.result_documents import PendingItem, ReviewResult, write_result
 from lamina.mcp.result_text import ToolResult, inbox_text, receipt_text
 
 if TYPE_CHECKING:
@@ -33,6 +36,23 @@ _ACTION_ARGUMENTS = {
 """The arguments of each action beside the reason."""
 
 
+class PendingItem(ItemSummary):
+    """One pending item: its text, why it is pending, and what each decision would do."""
+
+    verbs: Annotated[
+        list[VerbDocument], Field(description="`keep A --over B` is action keep with id A and other B, and so on.")
+    ]
+    quotes: Annotated[list[QuoteDocument], Field(description="The text it rests on.")]
+
+
+class ReviewResult(JsonDocument):
+    """The pending items, for list; the decisions, for other actions."""
+
+    waiting: Annotated[int, Field(description="The number of pending items that match.")]
+    items: list[PendingItem]
+    decisions: list[WriteResult]
+
+
 def review(memory: Memory, arguments: ReviewArguments) -> ToolResult:
     """List the pending items, or apply a person's decision."""
     reject_unused_arguments(
@@ -44,7 +64,7 @@ def review(memory: Memory, arguments: ReviewArguments) -> ToolResult:
         return _list_items(memory, arguments)
     receipts = _apply_decision(memory, arguments)
     document = ReviewResult(
-        waiting=memory.review.count(), items=[], decisions=[write_result(receipt) for receipt in receipts]
+        waiting=memory.review.count(), items=[], decisions=[brief_receipt(receipt) for receipt in receipts]
     )
     return ToolResult("\n".join(receipt_text(receipt) for receipt in receipts), document)
 
@@ -57,18 +77,13 @@ def _list_items(memory: Memory, arguments: ReviewArguments) -> ToolResult:
 
 
 def _pending_item(memory: Memory, item: Item) -> PendingItem:
-    return PendingItem(
-        kind=item.kind.value,
-        ids=list(item.ids),
-        text=item.text,
-        reason=item.reason,
-        verbs=[VerbDocument(verb=verb, does=does) for verb, does in item.verbs],
-        quotes=[quote for atom in item.atoms for quote in load_quotes(memory, atom)],
-    )
+    quotes = [quote for atom in item.atoms for quote in load_quotes(memory, atom)]
+    return PendingItem.of(item, verbs=verb_documents(item), quotes=quotes)
 
 
 def _apply_decision(memory: Memory, arguments: ReviewArguments) -> list[Receipt]:
     reason = {"reason": arguments.reason} if arguments.reason is not None else {}
+    value = {"value": arguments.value} if arguments.value is not None else {}
     if arguments.id is not None and arguments.source is not None:
         raise InvalidInput("give id for one item or source for everything from it, not both")
     match arguments.action:
@@ -77,41 +92,36 @@ def _apply_decision(memory: Memory, arguments: ReviewArguments) -> list[Receipt]
         case "reject" if arguments.source is not None:
             return memory.review.reject_source(arguments.source, **reason)
         case "confirm":
-            return [memory.review.confirm(_id(arguments), **reason)]
+            return [memory.review.confirm(_require(arguments, "id"), **reason)]
         case "reject":
-            return [memory.review.reject(_id(arguments), **reason)]
+            return [memory.review.reject(_require(arguments, "id"), **reason)]
         case "edit":
-            fields = {"value": arguments.value} if arguments.value is not None else {}
-            return [memory.review.edit(_id(arguments), _content(arguments), **reason, **fields)]
+            return [memory.review.edit(_require(arguments, "id"), _require(arguments, "content"), **reason, **value)]
         case "keep":
-            return [memory.review.keep_a(_id(arguments), _other(arguments), **reason)]
+            return [memory.review.keep_a(_require(arguments, "id"), _require(arguments, "other"), **reason)]
         case "both":
-            return [memory.review.both_valid(_id(arguments), _other(arguments), **reason)]
+            return [memory.review.both_valid(_require(arguments, "id"), _require(arguments, "other"), **reason)]
         case "merge":
-            fields = {"value": arguments.value} if arguments.value is not None else {}
-            return [memory.review.merge(_id(arguments), _other(arguments), _content(arguments), **reason, **fields)]
+            return [
+                memory.review.merge(
+                    _require(arguments, "id"),
+                    _require(arguments, "other"),
+                    _require(arguments, "content"),
+                    **reason,
+                    **value,
+                )
+            ]
         case "later":
             note = {"note": arguments.reason} if arguments.reason is not None else {}
-            return [memory.review.need_more(_id(arguments), _other(arguments), **note)]
+            return [memory.review.need_more(_require(arguments, "id"), _require(arguments, "other"), **note)]
         case "list":
             raise InvalidInput("list is not a decision")
         case _:
             assert_never(arguments.action)
 
 
-def _id(arguments: ReviewArguments) -> str:
-    return _require_argument(arguments, arguments.id, "id")
-
-
-def _other(arguments: ReviewArguments) -> str:
-    return _require_argument(arguments, arguments.other, "other")
-
-
-def _content(arguments: ReviewArguments) -> str:
-    return _require_argument(arguments, arguments.content, "content")
-
-
-def _require_argument(arguments: ReviewArguments, value: str | None, name: str) -> str:
+def _require(arguments: ReviewArguments, name: str) -> str:
+    value: str | None = getattr(arguments, name)
     if value is None:
         raise InvalidInput(f"action {arguments.action} needs {name}; action list shows the pending items")
     return value

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -96,22 +97,14 @@ class _FixedListServer(Server[Any]):
         )
 
 
+@dataclass(frozen=True, slots=True)
 class _RequestHandler:
     """Answers requests, each with the memory of its caller."""
 
-    def __init__(
-        self,
-        memory_for: MemoryProvider,
-        on_tools_listed: Callable[[], None],
-        subscriptions: Subscriptions,
-        tools: list[types.Tool],
-    ) -> None:
-        self._memory_for, self._on_tools_listed, self._subscriptions, self._tools = (
-            memory_for,
-            on_tools_listed,
-            subscriptions,
-            tools,
-        )
+    _memory_for: MemoryProvider
+    _on_tools_listed: Callable[[], None]
+    _subscriptions: Subscriptions
+    _tools: list[types.Tool]
 
     async def list_tools(self, context: Context, params: object) -> types.ListToolsResult:
         self._on_tools_listed()

@@ -42,18 +42,15 @@ OpenMemory = Callable[[], "Memory"]
 class Subscriptions:
     """The open subscriptions."""
 
-    def __init__(self, poll_seconds: float = POLL_SECONDS, max_listeners: int = MAX_LISTENERS) -> None:
-        self._poll_seconds, self._max_listeners = poll_seconds, max_listeners
+    def __init__(self) -> None:
         self._handlers: set[ListenHandler] = set()
 
     async def serve(
         self, context: Context, params: ListenParams, open_memory: OpenMemory
     ) -> types.SubscriptionsListenResult:
         """Notify one listener of changes until it disconnects, loses its authorisation, or all streams are closed."""
-        if len(self._handlers) >= self._max_listeners:
-            raise MCPError(
-                types.INTERNAL_ERROR, f"{self._max_listeners} clients listen already; poll the resources instead"
-            )
+        if len(self._handlers) >= MAX_LISTENERS:
+            raise MCPError(types.INTERNAL_ERROR, f"{MAX_LISTENERS} clients listen already; poll the resources instead")
         bus = InMemorySubscriptionBus()
         handler = ListenHandler(bus)
         self._handlers.add(handler)
@@ -76,7 +73,7 @@ class Subscriptions:
         self, open_memory: OpenMemory, since: int, bus: InMemorySubscriptionBus, handler: ListenHandler
     ) -> None:
         while True:
-            await anyio.sleep(self._poll_seconds)
+            await anyio.sleep(POLL_SECONDS)
             try:
                 entries = await anyio.to_thread.run_sync(lambda at: open_memory().journal(at), since)
             except StoreError as error:

@@ -11,9 +11,9 @@ import mcp.types as types
 from pydantic import ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
+from lamina.documents.arguments import VerbArguments
 from lamina.documents.json_document import JsonDocument
 from lamina.errors import InvalidInput
-from lamina.mcp.arguments import ToolArguments
 from lamina.mcp.result_text import ToolResult
 from lamina.text.hidden_characters import escape_hidden
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from lamina.memory import Memory
 
-A = TypeVar("A", bound=ToolArguments)
+A = TypeVar("A", bound=VerbArguments)
 Schema = dict[str, Any]
 
 _MAX_FAULTS = 5
@@ -31,18 +31,26 @@ _MAX_NAME_LENGTH = 80
 
 @dataclass(frozen=True, kw_only=True)
 class ToolDefinition(Generic[A]):
-    """One tool. `is_write` returns for given arguments whether they change anything."""
+    """One tool, named as the function it calls. `is_read` returns whether arguments change nothing."""
 
-    name: str
     title: str
     description: str
     arguments_type: type[A]
     result_type: type[JsonDocument]
     run: Callable[[Memory, A], ToolResult]
-    is_write: Callable[[A], bool]
     is_destructive: bool = False
     is_idempotent: bool = False
     is_read_only: bool = False
+    is_read: Callable[[A], bool] = lambda arguments: False
+
+    @property
+    def name(self) -> str:
+        """The name that clients call it by."""
+        return self.run.__name__
+
+    def is_write(self, arguments: A) -> bool:
+        """Return whether these arguments change anything."""
+        return not (self.is_read_only or self.is_read(arguments))
 
     @cached_property
     def input_schema(self) -> Schema:
@@ -76,7 +84,7 @@ class ToolDefinition(Generic[A]):
         """
         try:
             return self.arguments_type.model_validate(
-                {name: value for name, value in raw_arguments.items() if value is not None}
+                {name: value for name, value in raw_arguments.items() if value is not None}, strict=False
             )
         except ValidationError as error:
             faults = error.errors(include_url=False, include_input=False)[:_MAX_FAULTS]
@@ -99,7 +107,7 @@ def _fault_message(fault: ErrorDetails) -> str:
         case "model_type":
             return "Input should be an object"
         case _:
-            return fault["msg"]
+            return fault["msg"].removeprefix("Value error, ")
 
 
 class _UntitledSchema(GenerateJsonSchema):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, assert_never
 
-from lamina.documents.receipt import change_document
+from lamina.documents.atom import BriefAtom, brief_atom
+from lamina.documents.json_document import JsonDocument
+from lamina.documents.receipt import CommitId, brief_receipt, commit_of
 from lamina.errors import InvalidInput
 from lamina.mcp.arguments import (
     CaptureArguments,
@@ -16,16 +17,14 @@ from lamina.mcp.arguments import (
     ReviseArguments,
     reject_unused_arguments,
 )
-from lamina.mcp.result_documents import AtomQuality, ChangeResult, FeedbackResult, brief_atom, write_result
 from lamina.mcp.result_text import ToolResult, change_text, receipt_text
-from lamina.text.timestamps import parse_time
 
 if TYPE_CHECKING:
     from lamina.atom.atom import Atom
     from lamina.memory import Memory
 
-_FIELDS = ("subject", "attribute", "value", "kind", "tags", "valid_from", "valid_until", "confidence", "importance")
-_ACTION_ARGUMENTS = {"text": ("content", *_FIELDS), "status": ("status",)}
+_TEXT_ARGUMENTS = set(ReviseArguments.model_fields) - {"id", "action", "status", "reason"}
+_ACTION_ARGUMENTS = {"text": _TEXT_ARGUMENTS, "status": {"status"}}
 """The arguments of each action of revise beside the atom and the reason."""
 _ACTION_VERBS = {
     "text": "revised",
@@ -38,36 +37,42 @@ _ACTION_VERBS = {
 }
 
 
+class AtomQuality(JsonDocument):
+    """An atom's quality and use count."""
+
+    id: str
+    quality: float
+    uses: int
+
+
+class FeedbackResult(JsonDocument):
+    """The atoms that learned from the feedback; none if the recall had feedback before, or nothing was cited."""
+
+    recall_id: str
+    verdict: str
+    learnt: list[AtomQuality]
+
+
+class ChangeResult(JsonDocument):
+    """One atom after a change, and the commit that made it."""
+
+    commit: CommitId
+    atom: BriefAtom
+
+
 def capture(memory: Memory, arguments: CaptureArguments) -> ToolResult:
     """Store text verbatim and extract statements from it."""
     if (arguments.words is None) == (arguments.turns is None):
         raise InvalidInput("give either words or turns")
-    turns = [turn.model_dump(exclude_none=True) for turn in arguments.turns or ()]
-    receipt = memory.capture(
-        turns if arguments.words is None else arguments.words,
-        session_id=arguments.session_id,
-        source_id=arguments.source_id,
-        observed_at=_parse_observed_at(arguments.observed_at),
-        origin=arguments.origin,
-        private=arguments.private,
-        key=arguments.key,
-        wait=arguments.wait,
-    )
-    return ToolResult(receipt_text(receipt), write_result(receipt))
+    words = arguments.words if arguments.words is not None else [turn.given_fields() for turn in arguments.turns or ()]
+    receipt = memory.capture(words, **arguments.given_fields("words", "turns"))
+    return ToolResult(receipt_text(receipt), brief_receipt(receipt))
 
 
 def remember(memory: Memory, arguments: RememberArguments) -> ToolResult:
     """Write one explicit statement, compared with existing statements."""
-    fields = arguments.model_dump(exclude_unset=True, exclude={"content", "origin", "private", "reason", "key"})
-    receipt = memory.remember(
-        arguments.content,
-        origin=arguments.origin,
-        private=arguments.private,
-        reason=arguments.reason,
-        key=arguments.key,
-        **_without_none(fields),
-    )
-    return ToolResult(receipt_text(receipt), write_result(receipt))
+    receipt = memory.remember(**arguments.given_fields())
+    return ToolResult(receipt_text(receipt), brief_receipt(receipt))
 
 
 def feedback(memory: Memory, arguments: FeedbackArguments) -> ToolResult:
@@ -108,10 +113,10 @@ def revise(memory: Memory, arguments: ReviseArguments) -> ToolResult:
 def _apply_revision(memory: Memory, arguments: ReviseArguments) -> Atom:
     match arguments.action:
         case "text":
-            fields = _without_none({name: getattr(arguments, name) for name in _FIELDS})
-            if arguments.content is None and not fields:
+            fields = arguments.given_fields("id", "action", "reason")
+            if not fields:
                 raise InvalidInput("action text needs content or a field such as value or valid_until")
-            return memory.revise(arguments.id, arguments.content, reason=arguments.reason, **fields)
+            return memory.revise(arguments.id, **fields, reason=arguments.reason)
         case "status":
             if arguments.status is None:
                 raise InvalidInput("action status needs status")
@@ -121,9 +126,9 @@ def _apply_revision(memory: Memory, arguments: ReviseArguments) -> Atom:
         case "unpin":
             return memory.unpin(arguments.id, arguments.reason)
         case "promote":
-            return memory.promote(arguments.id, arguments.reason)
+            return memory.upkeep.promote(arguments.id, arguments.reason)
         case "demote":
-            return memory.demote(arguments.id, arguments.reason)
+            return memory.upkeep.demote(arguments.id, arguments.reason)
         case "resolve":
             return memory.resolve(arguments.id, arguments.reason)
         case _:
@@ -145,18 +150,6 @@ def relate(memory: Memory, arguments: RelateArguments) -> ToolResult:
 
 
 def _change_result(memory: Memory, before: Atom, after: Atom, action: str) -> ToolResult:
-    commit = change_document(memory, after).commit if after.revision != before.revision else None
+    commit = commit_of(memory, after) if after.revision != before.revision else None
     document = ChangeResult(commit=commit, atom=brief_atom(after, memory.path_of(after.id)))
     return ToolResult(change_text(after, commit, action), document)
-
-
-def _without_none(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields that have a value: for an agent, null and missing are the same."""
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-def _parse_observed_at(text: str | None) -> datetime | None:
-    try:
-        return parse_time(text) if text is not None else None
-    except ValueError as error:
-        raise InvalidInput("observed_at is not a time; write 2026-11-15 or 2026-11-15T09:00Z") from error

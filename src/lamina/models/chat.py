@@ -1,4 +1,4 @@
-"""What a chat model is: messages and the type of an answer in, an answer of that type out."""
+"""The interface of chat models: messages and the type of an answer in, an answer of that type out."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class ChatCheck:
 
     @property
     def is_working(self) -> bool:
-        """Whether the call succeeded."""
+        """Return whether the call succeeded."""
         return not self.error
 
 

@@ -1,10 +1,11 @@
-"""What an embedding model is: passages and questions in, vectors and token states out."""
+"""The interface of embedding models: passages and questions in, vectors and token states out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -12,9 +13,11 @@ from numpy.typing import NDArray
 
 from lamina.vectors.levels import Floats, LevelRows
 
+CACHED_QUESTIONS = 1_000
+
 
 class TokenStates(StrEnum):
-    """How an embedder's token states are packed for late interaction."""
+    """The packing of an embedder's token states for late interaction."""
 
     NONE = "none"
     """No token states: one vector for each chunk is all there is."""
@@ -25,7 +28,7 @@ class TokenStates(StrEnum):
     PIECES = "pieces"
     """The distinct token ids as little-endian uint16; each id has one fixed vector in the embedder's table."""
     SENTENCES = "sentences"
-    """What the state model reads from each sentence (`models/state_encoder.py`); not for late interaction."""
+    """What the state model reads from each sentence (`models/sentence_state_encoder.py`); not for late interaction."""
 
 
 CONTEXTUAL = frozenset({TokenStates.SIGNS, TokenStates.NIBBLES})
@@ -85,3 +88,30 @@ class Embedder(Protocol):
 
     def encode_question(self, text: str) -> EncodedQuestion:
         """Encode a question."""
+
+
+class CachingEmbedder:
+    """An embedder that caches the last questions, because results are paged and agents repeat themselves."""
+
+    def __init__(self, embedder: Embedder, limit: int = CACHED_QUESTIONS) -> None:
+        self.embedder = embedder
+        self._cached_question = lru_cache(limit)(self._encode_question)
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The model of the wrapped embedder."""
+        return self.embedder.model
+
+    def encode_passages(self, texts: Sequence[TextToEncode]) -> list[EncodedText]:
+        """Encode passages; they are not cached."""
+        return self.embedder.encode_passages(texts)
+
+    def encode_question(self, text: str) -> EncodedQuestion:
+        """Encode a question, or return it from the cache. Threads may share it."""
+        return self._cached_question(text)
+
+    def _encode_question(self, text: str) -> EncodedQuestion:
+        encoded = self.embedder.encode_question(text)
+        encoded.vector.setflags(write=False)
+        encoded.tokens.setflags(write=False)
+        return encoded

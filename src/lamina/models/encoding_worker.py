@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 
@@ -13,6 +11,7 @@ from lamina.errors import LaminaError
 from lamina.models.embedder import Embedder, TextToEncode, TokenStates
 from lamina.store.base import Store
 from lamina.store.encodings import PackedStates, TextEncoding, UnencodedText
+from lamina.store.jobs import new_lease_token
 from lamina.worker import Worker
 
 logger = logging.getLogger(__name__)
@@ -22,7 +21,7 @@ MAX_CHUNKS, MAX_PART_CHUNKS = 32, 2
 LEASE_SECONDS = 30.0
 BATCH_SECONDS = 1.0
 TEXTS_PER_TURN = 200
-"""Texts that a model encodes before the next model takes its turn; fewer than `models/minilm_network.py` caches."""
+"""Texts that a model encodes before the next model takes its turn; fewer than `models/minilm.py` caches."""
 LOOKUP_LIMIT = 20_000
 """Texts that are looked up at a time: finding what is missing reads every passage."""
 
@@ -31,7 +30,7 @@ EncodingProgress = Callable[[str, int, int], None]
 
 def encode_up_to(store: Store, embedder: Embedder, limit: int, scopes: Sequence[Scope] | None = None) -> int:
     """Encode up to `limit` texts that the model has not encoded, of these scopes or of all; return how many."""
-    texts = store.encodings.find_missing(embedder.model.id, limit, scopes, embedder.model.states.value)
+    texts = store.passages.encodings.find_missing(embedder.model.id, limit, scopes, embedder.model.states.value)
     _encode_texts(store, embedder, texts)
     return len(texts)
 
@@ -43,7 +42,7 @@ def _encode_texts(store: Store, embedder: Embedder, texts: Sequence[UnencodedTex
             embedder.encode_passages([text_to_encode(text) for text in texts]),
             embedder.model.states.value,
         )
-        store.encodings.put(
+        store.passages.encodings.put(
             embedder.model.id,
             [
                 TextEncoding(text.digest, result.vectors, PackedStates(packing, result.states))
@@ -64,9 +63,9 @@ def encode_all(
 
     The lease is renewed after each batch, and batches grow or shrink to about a second.
     """
-    name, holder = _job_name(embedder.model.id), _new_holder()
+    name, holder = _job_name(embedder.model.id), new_lease_token()
     total = _count_missing(store, embedder)
-    if not total or not store.jobs.acquire(name, holder, LEASE_SECONDS):
+    if not total or not store.queue.jobs.acquire(name, holder, LEASE_SECONDS):
         return 0
     done, error = 0, ""
     try:
@@ -74,7 +73,7 @@ def encode_all(
             done += count
             if progress:
                 progress(f"encoding with {embedder.model.id}", done, max(total, done))
-            if not store.jobs.renew(name, holder, LEASE_SECONDS, done, max(total, done)):
+            if not store.queue.jobs.renew(name, holder, LEASE_SECONDS, done, max(total, done)):
                 return done
             if limit is not None and done >= limit:
                 return done
@@ -83,14 +82,16 @@ def encode_all(
         error = str(problem)
         raise
     finally:
-        store.jobs.release(name, holder, error)
+        store.queue.jobs.release(name, holder, error)
 
 
 def _encode_batches(store: Store, embedder: Embedder, stop: Callable[[], bool], limit: int | None) -> Iterator[int]:
     """Encode what is missing, about a second's work at a time and at most `limit` texts; yield how many each time."""
     batch, largest = 8, min(2000, limit or 2000)
     while not stop():
-        pending = store.encodings.find_missing(embedder.model.id, LOOKUP_LIMIT, None, embedder.model.states.value)
+        pending = store.passages.encodings.find_missing(
+            embedder.model.id, LOOKUP_LIMIT, None, embedder.model.states.value
+        )
         if not pending:
             return
         while pending and not stop():
@@ -119,7 +120,7 @@ def encode_with_all(
 def _drop_unused_models(store: Store, embedders: Sequence[Embedder]) -> None:
     """Drop the results of models that are no longer in use, once nothing is missing."""
     in_use = {embedder.model.id for embedder in embedders}
-    others = [model for model in store.encodings.count_by_model() if model not in in_use]
+    others = [model for model in store.passages.encodings.count_by_model() if model not in in_use]
     # Static vectors are a fallback: using only them for a while does not mean that the transformer is no longer in use.
     if not others or all(embedder.model.states is TokenStates.PIECES for embedder in embedders):
         return
@@ -131,25 +132,21 @@ def _drop_unused_models(store: Store, embedders: Sequence[Embedder]) -> None:
 
 def _drop_model(store: Store, model: str) -> None:
     """Drop the results of a model, unless another process is encoding with it."""
-    name, holder = _job_name(model), _new_holder()
-    if store.jobs.acquire(name, holder, LEASE_SECONDS):
+    name, holder = _job_name(model), new_lease_token()
+    if store.queue.jobs.acquire(name, holder, LEASE_SECONDS):
         try:
-            store.encodings.drop_model(model)
+            store.passages.encodings.drop_model(model)
         finally:
-            store.jobs.release(name, holder)
+            store.queue.jobs.release(name, holder)
 
 
 def _count_missing(store: Store, embedder: Embedder) -> int:
     """Return how many texts the model has not encoded."""
-    return store.encodings.count_missing(embedder.model.id, embedder.model.states.value)
+    return store.passages.encodings.count_missing(embedder.model.id, embedder.model.states.value)
 
 
 def _job_name(model: str) -> str:
     return f"encode {model}"
-
-
-def _new_holder() -> str:
-    return f"{os.getpid()}-{secrets.token_hex(4)}"
 
 
 def text_to_encode(text: UnencodedText) -> TextToEncode:

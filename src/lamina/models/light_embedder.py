@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,9 +59,6 @@ class WordLlama:
 
     model = MODEL
 
-    def __init__(self) -> None:
-        self._lock = Lock()
-
     def encode_passages(self, texts: Sequence[TextToEncode]) -> list[EncodedText]:
         """Encode passages, in the order given."""
         return [self._encode_passage(piece.text) for piece in texts]
@@ -76,10 +72,10 @@ class WordLlama:
             words.mean(tokens), normalise_rows(words.vectors(tokens.ids[tokens.is_word])), spans, words.rows
         )
 
+    @cached_property
     def table(self) -> LevelRows:
-        """Return the unit vector of every word piece, one row for each id, for late interaction."""
-        with self._lock:
-            return self._table
+        """The unit vector of every word piece, one row for each id, for late interaction."""
+        return self._words.table()
 
     def tokens(self, text: str) -> WordPieces:
         """Return the word pieces of a text."""
@@ -94,21 +90,18 @@ class WordLlama:
         tokens = words.encode(text)
         return EncodedText(words.mean(tokens)[None, :], _pack_ids(tokens))
 
-    @property
-    def _words(self) -> _WordTable:
-        with self._lock:
-            return self._loaded
-
     @cached_property
-    def _loaded(self) -> _WordTable:
+    def _words(self) -> _WordTable:
         files = find_light_files()
         if not files:
             raise ModelMissing("the package wordllama is not installed; `pip install wordllama`")
         return _WordTable(*files)
 
-    @cached_property
-    def _table(self) -> LevelRows:
-        return self._loaded.table()
+
+@cache
+def load_word_llama() -> WordLlama | None:
+    """Return the light model, one for the whole process; None if it is not installed."""
+    return WordLlama() if find_light_files() else None
 
 
 class _WordTable:

@@ -7,18 +7,15 @@ together, a candidate is judged in view of the newer ones. The weights are made 
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 from collections.abc import Sequence
-from functools import cached_property
-from importlib.resources import files
-from threading import Lock
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.models.minilm_network import open_session
-from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, StateTrunk
+from lamina.models.onnx_session import open_weights
+from lamina.models.state_trunk import StateTrunk
 from lamina.vectors.levels import Floats
 
 MAX_PIECES = 64
@@ -40,7 +37,7 @@ CLASS_COUNT = len(ANSWER_CLASSES) + len(RELATION_CLASSES) + len(FORGET_CLASSES)
 
 
 class AnswerReading(NamedTuple):
-    """Probabilities that a candidate answers a question, and that it states an earlier value of what is asked for."""
+    """Probabilities that a candidate answers a question, and that it states an earlier value of the requested slot."""
 
     answers: float
     outdated: float
@@ -49,19 +46,9 @@ class AnswerReading(NamedTuple):
 class ListReader:
     """Reads lists of texts, one list a run. Loaded at first use; threads may share it."""
 
-    def __init__(self, trunk: StateTrunk, weights: str) -> None:
-        self._trunk, self._weights, self._lock = trunk, weights, Lock()
-        self._texts: OrderedDict[str, EncodedPieces] = OrderedDict()
-
-    @classmethod
-    def on_transformer(cls, trunk: MiniLmTrunk) -> ListReader:
-        """Return the reader that is based on the transformer."""
-        return cls(trunk, "reader_minilm.onnx")
-
-    @classmethod
-    def on_static_vectors(cls, trunk: LightTrunk) -> ListReader:
-        """Return the reader that is based on static vectors."""
-        return cls(trunk, "reader_light.onnx")
+    def __init__(self, trunk: StateTrunk) -> None:
+        self._weights = f"reader_{trunk.name}.onnx"
+        self._encode = lru_cache(CACHED_TEXTS)(lambda text: encode_pieces(text, trunk))
 
     def answers(self, question: str, candidates: Sequence[str]) -> list[AnswerReading]:
         """Return for each candidate, oldest first, whether it answers a question or states an earlier value."""
@@ -74,35 +61,17 @@ class ListReader:
         return [float(row[1]) for row in rows.tolist()]
 
     def _read(self, task: str, first: str, candidates: Sequence[str]) -> Floats:
-        """Return the outputs of each candidate; more than MOST of them are read in several runs."""
+        """Return the outputs of each candidate; more than MAX_CANDIDATES of them are read in several runs."""
         if not candidates:
             return np.zeros((0, CLASS_COUNT), np.float32)
-        with self._lock:
-            session = self._session
-        first_pieces, candidate_pieces = self._pieces(first), [self._pieces(candidate) for candidate in candidates]
+        session = open_weights(self._weights)
+        first_pieces, candidate_pieces = self._encode(first), [*map(self._encode, candidates)]
         lists = (
             candidate_pieces[start : start + MAX_CANDIDATES]
             for start in range(0, len(candidate_pieces), MAX_CANDIDATES)
         )
         rows = [session.run(None, build_inputs(task, first_pieces, part))[0] for part in lists]
         return np.concatenate(rows).astype(np.float64)
-
-    def _pieces(self, text: str) -> EncodedPieces:
-        with self._lock:
-            cached = self._texts.get(text)
-            if cached is not None:
-                self._texts.move_to_end(text)
-                return cached
-        encoded = encode_pieces(text, self._trunk)
-        with self._lock:
-            self._texts[text] = encoded
-            while len(self._texts) > CACHED_TEXTS:
-                self._texts.popitem(last=False)
-        return encoded
-
-    @cached_property
-    def _session(self) -> Any:
-        return open_session((files("lamina.models") / "weights" / self._weights).read_bytes())
 
 
 class EncodedPieces(NamedTuple):

@@ -1,19 +1,35 @@
-"""all-MiniLM-L6-v2, quantised to eight bits, on onnxruntime: a vector for each chunk and the states of its tokens."""
+"""all-MiniLM-L6-v2, quantised to eight bits, on onnxruntime: its token states, and the embedder that reads them.
+
+The embedder reads the states of the last layer, the state model those of the middle layer, the list reader both. One
+run returns both, so a text passes through the transformer once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lamina.models.chunks import MAX_CHUNK_PIECES, split_into_chunks
 from lamina.models.embedder import EmbeddingModel, EncodedQuestion, EncodedText, TextToEncode, TokenStates
-from lamina.models.minilm_network import DIMENSIONS, open_network
-from lamina.models.model_files import MINILM, MINILM_WEIGHTS, ModelStore
+from lamina.models.model_files import MINILM, MINILM_TOKENIZER, MINILM_WEIGHTS, ModelStore
+from lamina.models.onnx_session import add_output, open_session
+from lamina.models.tokeniser import Tokeniser
 from lamina.models.unit_vectors import normalise_rows
 from lamina.vectors.levels import Floats
 from lamina.vectors.packed_states import to_nibbles, to_signs
+
+DIMENSIONS = 384
+CACHED_TEXTS = 256
+"""Chunks whose states are cached: at most 52 MB. Longer texts, such as long questions, are not cached."""
+MIDDLE_LAYER = b"/encoder/layer.2/output/LayerNorm/Add_1_output_0"
+"""The output of the third of six layers."""
+
 
 MODEL = EmbeddingModel(f"{MINILM}@{MINILM_WEIGHTS.sha256[:8]}", DIMENSIONS, TokenStates.SIGNS)
 _PACKINGS = {1: (TokenStates.SIGNS, to_signs), 4: (TokenStates.NIBBLES, to_nibbles)}
@@ -22,6 +38,51 @@ MAX_QUESTION_PIECES = 254
 """Word pieces; with [CLS] and [SEP] the 256 that the model was trained on."""
 _MAX_CHARS_PER_PIECE = 32
 """Text beyond this many characters per piece is not even tokenised; only text with hardly any words is that long."""
+
+
+class LayerStates(NamedTuple):
+    """The states of word pieces after the third and after the last layer, with [CLS] in front and [SEP] behind."""
+
+    middle: Floats
+    last: Floats
+
+
+class MiniLmNetwork:
+    """Computes token states and caches the last results. Loaded at first use; threads may share it."""
+
+    def __init__(self, store: ModelStore) -> None:
+        self._store = store
+        self._cached_states = lru_cache(CACHED_TEXTS)(self._compute_states)
+
+    @cached_property
+    def tokeniser(self) -> Tokeniser:
+        """The tokenizer, loaded at first use."""
+        return Tokeniser(self._store.require(MINILM_TOKENIZER))
+
+    def states(self, ids: NDArray[np.int64]) -> LayerStates:
+        """Return the states of word pieces. Raises ModelMissing if the files are not installed."""
+        compute = self._cached_states if len(ids) <= MAX_CHUNK_PIECES else self._compute_states
+        return compute(ids.tobytes())
+
+    def _compute_states(self, id_bytes: bytes) -> LayerStates:
+        cls, sep = self.tokeniser.id_of("[CLS]"), self.tokeniser.id_of("[SEP]")
+        row = np.concatenate(([cls], np.frombuffer(id_bytes, np.int64), [sep]))[None, :]
+        inputs = {"input_ids": row, "attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
+        outputs = [np.asarray(output[0], np.float32) for output in self._session.run(None, inputs)]
+        states = LayerStates(middle=outputs[1], last=outputs[0])
+        for state in states:
+            state.setflags(write=False)
+        return states
+
+    @cached_property
+    def _session(self) -> Any:
+        return open_session(add_output(self._store.require(MINILM_WEIGHTS).read_bytes(), MIDDLE_LAYER))
+
+
+@cache
+def open_network(folder: Path) -> MiniLmNetwork:
+    """Return the network of a models folder, one for the whole process."""
+    return MiniLmNetwork(ModelStore(folder))
 
 
 class MiniLM:

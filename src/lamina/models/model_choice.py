@@ -7,12 +7,11 @@ from functools import cache
 from pathlib import Path
 
 from lamina.errors import InvalidInput
-from lamina.models.caching_embedder import CachingEmbedder
-from lamina.models.embedder import Embedder
+from lamina.models.embedder import CachingEmbedder, Embedder
 from lamina.models.model_files import MINILM, MODEL_FILES, ModelStore
-from lamina.models.recomputed_states import RecomputedStates
+from lamina.models.recomputed_token_states import RecomputedStates
 from lamina.models.reranker import Reranker
-from lamina.models.state_encoder import StateEncoder
+from lamina.models.sentence_state_encoder import StateEncoder
 
 EMBEDDER_SETTINGS = "auto, light, none, minilm, openai:MODEL, fastembed:NAME or sentence-transformers:NAME"
 
@@ -85,10 +84,10 @@ def _has_minilm(store: ModelStore) -> bool:
 
 @cache
 def _load_light() -> Embedder | None:
-    """Return the light model, one for the whole process, so that its table is read once."""
-    from lamina.models.light_embedder import WordLlama, find_light_files
+    from lamina.models.light_embedder import load_word_llama
 
-    return CachingEmbedder(WordLlama()) if find_light_files() else None
+    words = load_word_llama()
+    return CachingEmbedder(words) if words else None
 
 
 @cache
@@ -99,7 +98,7 @@ def _load_minilm(folder: Path, token_bits: int) -> Embedder:
 
 
 def _connect_endpoint(name: str, base_url: str | None, api_key: str | None, dimensions: int | None) -> Embedder:
-    from lamina.models.endpoint_embedder import connect_embedder
+    from lamina.models.dense_embedder import connect_embedder
 
     if not base_url:
         raise InvalidInput(f"openai:{name} needs the address of its endpoint, such as http://127.0.0.1:8080/v1")
@@ -107,7 +106,7 @@ def _connect_endpoint(name: str, base_url: str | None, api_key: str | None, dime
 
 
 def _load_library(family: str, name: str) -> Embedder:
-    from lamina.models.library_embedders import load_fastembed, load_sentence_transformers
+    from lamina.models.dense_embedder import load_fastembed, load_sentence_transformers
 
     return CachingEmbedder(load_fastembed(name) if family == "fastembed" else load_sentence_transformers(name))
 
@@ -131,17 +130,18 @@ def _load_transformer_states(folder: Path) -> StateEncoder:
     from lamina.models.state_trunk import MiniLmTrunk
 
     trunk = MiniLmTrunk(folder)
-    return StateEncoder(StateModel.on_transformer(trunk), PairModel(trunk), ListReader.on_transformer(trunk))
+    return StateEncoder(StateModel(trunk), PairModel(trunk), ListReader(trunk))
 
 
 @cache
 def _load_light_states() -> StateEncoder | None:
-    from lamina.models.light_embedder import WordLlama, find_light_files
+    from lamina.models.light_embedder import load_word_llama
     from lamina.models.list_reader import ListReader
     from lamina.models.state_model import StateModel
     from lamina.models.state_trunk import LightTrunk
 
-    if not find_light_files():
+    words = load_word_llama()
+    if words is None:
         return None
-    trunk = LightTrunk(WordLlama())
-    return StateEncoder(StateModel.on_static_vectors(trunk), lists=ListReader.on_static_vectors(trunk))
+    trunk = LightTrunk(words)
+    return StateEncoder(StateModel(trunk), lists=ListReader(trunk))

@@ -5,24 +5,24 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from lamina.models.chat import MOST_TOKENS, ChatReply, Message, NoUsageMeter, T, UsageMeter
+from lamina.models.chat import Message, UsageMeter
 from lamina.models.chat_address import SERVICES, add_version, clean_address, redact_address
-from lamina.models.chat_response import ChatResponse, ResponseEnd, request_reply
 from lamina.models.chat_schema import append_schema, build_wire_schema, describe_bounds
 from lamina.models.errors import ModelError
 from lamina.models.retry import CallTiming
-from lamina.models.vendor_client import (
+from lamina.models.vendor_chat import (
     NOT_FOUND_STATUSES,
+    ChatResponse,
     RequestRejected,
-    VendorClient,
-    check_key,
+    ResponseBody,
+    ResponseEnd,
+    UnexpectedBody,
+    VendorChat,
     estimate_tokens,
-    host_of,
-    shorten_response,
 )
 
 logger = logging.getLogger("lamina")
@@ -51,14 +51,12 @@ class _CompletionUsage(BaseModel):
     completion_tokens: int = Field(default=0, ge=0)
 
 
-class _Completion(BaseModel):
-    """The part of a completion that is read."""
-
+class _Completion(ResponseBody):
+    noun: ClassVar[str] = "completion"
     choices: list[_CompletionChoice] = Field(min_length=1)
     usage: _CompletionUsage | None = None
 
     def to_response(self, request: Mapping[str, Any]) -> ChatResponse:
-        """Return the reply, with an estimate of its tokens if the server reports none."""
         choice = self.choices[0]
         text = choice.message.refusal or choice.message.content or ""
         prompt_tokens = sum(estimate_tokens(message["content"]) for message in request["messages"])
@@ -71,17 +69,14 @@ class _Completion(BaseModel):
         )
 
 
-class _NotACompletion(ModelError):
-    """A server's answer is not a completion."""
-
-
-class OpenAIChat:
+class OpenAIChat(VendorChat):
     """A chat model at `base_url`, which ends before `/chat/completions`, as in OpenAI's own library.
 
-    If a server does not know the path and the address has no version, the address with /v1 is tried. The schema of the
-    answer is sent with the question. If a server rejects the schema, or answers something else, it is asked once more
-    with the schema as text. Parameters that a server rejected (a bound, a temperature) are not sent again.
+    If a server does not know the path and the address has no version, the address with /v1 is tried; `address` is the
+    one that is called. Parameters that a server rejected (a bound, a temperature) are not sent again.
     """
+
+    library, client_class, extra = "openai", "OpenAI", "llm"
 
     def __init__(
         self,
@@ -93,37 +88,9 @@ class OpenAIChat:
         meter: UsageMeter | None = None,
         service: str = "openai",
     ) -> None:
-        self._name, self._address, self._api_key = name, clean_address(base_url), check_key(api_key)
-        self._given_address = self._called_address = self._address
-        host = host_of(self._address)
-        self._client = VendorClient(
-            "openai", "llm", f"{service}:{name}@{host}", host, timing or CallTiming(), meter or NoUsageMeter()
-        )
+        super().__init__(service, name, clean_address(base_url), api_key, timing, meter)
+        self._given_address = self._called_address = self.address
         self._refused_parts: frozenset[str] = frozenset()
-
-    @property
-    def model(self) -> str:
-        """The name of the model and its host."""
-        return self._client.model
-
-    @property
-    def address(self) -> str:
-        """The address that is called; with /v1 if only that answers."""
-        return self._address
-
-    def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
-
-    def ask(self, messages: Sequence[Message], schema: type[T], *, most_tokens: int = MOST_TOKENS) -> ChatReply[T]:
-        """Return the model's answer as a value of `schema`, in at most `most_tokens` tokens. Raises ModelError if it
-        fails."""
-        return request_reply(
-            lambda in_words: self._request_response(messages, schema, most_tokens, in_words),
-            schema,
-            self.model,
-            most_tokens,
-        )
 
     def _request_response(
         self, messages: Sequence[Message], schema: type[BaseModel], most_tokens: int, in_words: bool
@@ -133,8 +100,8 @@ class OpenAIChat:
                 messages, schema, most_tokens, in_words or "response_format" in self._refused_parts
             )
             try:
-                return self._send(request)
-            except _NotACompletion as error:
+                return self._create(request)
+            except UnexpectedBody as error:
                 if not self._switch_address():
                     raise ModelError(f"{error}; {self._hint()}") from error
             except RequestRejected as error:
@@ -142,38 +109,30 @@ class OpenAIChat:
                 if refused is not None:
                     self._refused_parts |= {refused}
                 elif error.code not in NOT_FOUND_STATUSES:
-                    raise self._client.rejection_error(error) from error
+                    raise self.rejection_error(error) from error
                 elif not self._switch_address():
-                    raise ModelError(f"{self._client.rejection_error(error)}; {self._hint()}") from error
+                    raise ModelError(f"{self.rejection_error(error)}; {self._hint()}") from error
 
     def _switch_address(self) -> bool:
         """Switch to the address with a version; return False, and go back to the configured one, if it has a version
         already."""
-        self._client.close()
-        self._called_address, versioned = self._address, add_version(self._address)
+        self.close()
+        self._called_address, versioned = self.address, add_version(self.address)
         if versioned is None:
-            self._address = self._given_address
+            self.address = self._given_address
             return False
-        logger.warning("no chat at %s; trying %s", redact_address(self._address), redact_address(versioned))
-        self._address = versioned
+        logger.warning("no chat at %s; trying %s", redact_address(self.address), redact_address(versioned))
+        self.address = versioned
         return True
 
     def _hint(self) -> str:
         address = redact_address(self._called_address)
         return f"chat_url is what comes before /chat/completions; the address called was {address}"
 
-    def _send(self, request: dict[str, Any]) -> ChatResponse:
-        body = self._client.send(
-            {"client": "OpenAI", "base_url": self._address, "api_key": self._api_key},
-            lambda client: client.chat.completions.with_raw_response.create(**request),
+    def _create(self, request: dict[str, Any]) -> ChatResponse:
+        return self._send(
+            request, lambda client: client.chat.completions.with_raw_response.create(**request), _Completion
         )
-        try:
-            response = _Completion.model_validate_json(body).to_response(request)
-        except ValidationError as error:
-            excerpt = shorten_response(body.decode("utf-8", "replace"))
-            raise _NotACompletion(f"{self._client.host} did not answer with a completion: {excerpt}") from error
-        self._client.record_usage(response.tokens_in, response.tokens_out)
-        return response
 
     def _build_request(
         self, messages: Sequence[Message], schema: type[BaseModel], most_tokens: int, in_words: bool

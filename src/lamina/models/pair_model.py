@@ -7,17 +7,14 @@ weights are made by `make train`.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
-from functools import cached_property
-from importlib.resources import files
-from threading import Lock
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.models.minilm_network import open_session
+from lamina.models.onnx_session import open_weights
 from lamina.models.state_trunk import MiniLmTrunk
 from lamina.vectors.levels import Floats
 
@@ -53,43 +50,25 @@ class PairModel:
     """Reads pairs of texts, one pair per run. Loaded at first use; threads may share it."""
 
     def __init__(self, trunk: MiniLmTrunk, weights: str = WEIGHTS) -> None:
-        self._trunk, self._weights, self._lock = trunk, weights, Lock()
-        self._texts: OrderedDict[str, _EncodedText] = OrderedDict()
+        self._trunk, self._weights = trunk, weights
+        self._encode = lru_cache(CACHED_TEXTS)(self._encode_text)
 
     def read(self, earlier: str, new: str) -> RelationReading:
         """Return what a new statement does to an earlier one."""
-        earlier_text, new_text = self._encode_text(earlier), self._encode_text(new)
+        earlier_text, new_text = self._encode(earlier), self._encode(new)
         kinds = np.concatenate(
             (_mark_shared(earlier_text.ids, new_text.ids), 2 + _mark_shared(new_text.ids, earlier_text.ids))
         )
         states = np.concatenate((earlier_text.states, new_text.states))
-        outputs = np.asarray(self._session.run(None, {"states": states[None], "kinds": kinds[None]})[0][0], np.float64)
+        session = open_weights(self._weights)
+        outputs = np.asarray(session.run(None, {"states": states[None], "kinds": kinds[None]})[0][0], np.float64)
         relations = np.exp(outputs[:4] - outputs[:4].max())
         replaces, ends, repeats, _ = (relations / relations.sum()).tolist()
         return RelationReading(replaces, ends, repeats)
 
     def _encode_text(self, text: str) -> _EncodedText:
-        with self._lock:
-            cached = self._texts.get(text)
-            if cached is not None:
-                self._texts.move_to_end(text)
-                return cached
         ids = self._trunk.tokens(text).first(MAX_PIECES).ids
-        encoded = _EncodedText(np.concatenate(([0], ids, [0])), self._trunk.states(ids))
-        with self._lock:
-            self._texts[text] = encoded
-            while len(self._texts) > CACHED_TEXTS:
-                self._texts.popitem(last=False)
-        return encoded
-
-    @property
-    def _session(self) -> Any:
-        with self._lock:
-            return self._loaded
-
-    @cached_property
-    def _loaded(self) -> Any:
-        return open_session((files("lamina.models") / "weights" / self._weights).read_bytes())
+        return _EncodedText(np.concatenate(([0], ids, [0])), self._trunk.states(ids))
 
 
 def _mark_shared(ids: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -25,11 +25,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class CallTiming:
-    """How long one call may take, and the clock and the sleep function, which a test can replace."""
+    """The time limit of one call, how often a failed one is repeated, and the clock and the sleep function."""
 
     timeout: float = TIMEOUT
     sleep: Callable[[float], None] = time.sleep
     monotonic: Callable[[], float] = time.monotonic
+    retries: int = len(RETRY_DELAYS)
 
 
 class RetryableError(Exception):
@@ -52,7 +53,7 @@ class RetryPolicy:
     def call(self, send: Callable[[], T]) -> T:
         """Return the result of the call. Raises ModelUnreachable if it keeps failing, ModelPaused during a break."""
         self._check_pause()
-        for pause in (*RETRY_DELAYS, None):
+        for pause in (*RETRY_DELAYS[: self._timing.retries], None):
             try:
                 result = send()
             except RetryableError as busy:

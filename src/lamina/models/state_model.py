@@ -7,20 +7,16 @@ the same slot have similar slot vectors, whatever the value and the wording. The
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
-from importlib.resources import files
-from threading import Lock
-from typing import Any
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from lamina.models.chunks import split_into_chunks
-from lamina.models.minilm_network import open_session
-from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, StateTrunk
+from lamina.models.onnx_session import open_weights, read_weights
+from lamina.models.state_trunk import StateTrunk
 from lamina.models.tokeniser import WordPieces
 from lamina.text.sentences import find_sentences
 from lamina.vectors.levels import Floats
@@ -32,7 +28,7 @@ CACHED_TEXTS = 1024
 
 
 class SentenceMood(StrEnum):
-    """What a sentence does; only CURRENT asserts that a value holds now."""
+    """A mood of a sentence; only CURRENT asserts that a value holds now."""
 
     NONE = "none"
     CURRENT = "current"
@@ -45,7 +41,7 @@ class SentenceMood(StrEnum):
 
 
 class QuestionTarget(StrEnum):
-    """What a question asks for."""
+    """A type of thing that a question asks for."""
 
     CURRENT = "current"
     PAST = "past"
@@ -56,7 +52,7 @@ class QuestionTarget(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SentenceState:
-    """What the model reads from one sentence; `start`, `end` and `value` are offsets in the text.
+    """The model's reading of one sentence; `start`, `end` and `value` are offsets in the text.
 
     `asserts` is the probability that it asserts a current value; `is_own` that the value is the speaker's own;
     `is_many` that the slot has several values at once; `forget`, `keep_out` and `secret` that it asks to forget
@@ -78,7 +74,7 @@ class SentenceState:
 
 @dataclass(frozen=True, slots=True)
 class QuestionState:
-    """What a question asks for, with the probability of each kind, and the slot it asks about."""
+    """The model's reading of a question: the probability of each target, and the slot it asks about."""
 
     slot: Floats
     asks: dict[QuestionTarget, float]
@@ -93,24 +89,9 @@ class StateModel:
     """Reads texts and questions. Loaded at first use; threads may share it. The same text always gives the same result,
     whatever is read beside it."""
 
-    def __init__(self, trunk: StateTrunk, weights: str) -> None:
-        self._trunk, self._weights, self._lock = trunk, weights, Lock()
-        self._cache: OrderedDict[str, tuple[SentenceState, ...]] = OrderedDict()
-
-    @classmethod
-    def on_transformer(cls, trunk: MiniLmTrunk) -> StateModel:
-        """Return the model that is based on the transformer."""
-        return cls(trunk, "state_minilm.onnx")
-
-    @classmethod
-    def on_static_vectors(cls, trunk: LightTrunk) -> StateModel:
-        """Return the model that is based on static vectors."""
-        return cls(trunk, "state_light.onnx")
-
-    @property
-    def name(self) -> str:
-        """The name of the weights file."""
-        return self._weights
+    def __init__(self, trunk: StateTrunk) -> None:
+        self._trunk, self.name = trunk, f"state_{trunk.name}.onnx"
+        self._read_cached = lru_cache(CACHED_TEXTS)(self._read_uncached)
 
     @property
     def dimensions(self) -> int:
@@ -120,32 +101,23 @@ class StateModel:
     @cached_property
     def id(self) -> str:
         """The name of the weights: their kind and the first digits of their SHA-256."""
-        return f"{self._weights.removesuffix('.onnx')}@{hashlib.sha256(self._file).hexdigest()[:8]}"
+        return f"{self.name.removesuffix('.onnx')}@{hashlib.sha256(read_weights(self.name)).hexdigest()[:8]}"
 
     def read(self, text: str) -> Sequence[SentenceState]:
         """Return the states of a text's sentences, in order; sentences beyond the length limits are left out.
 
         A turn is read for statements, for requests and for the index, so the last results are cached.
         """
-        with self._lock:
-            cached = self._cache.get(text)
-            if cached is not None:
-                self._cache.move_to_end(text)
-                return cached
-        states = tuple(self._read_uncached(text[:MAX_CHARACTERS]))
-        with self._lock:
-            self._cache[text] = states
-            while len(self._cache) > CACHED_TEXTS:
-                self._cache.popitem(last=False)
-        return states
+        return self._read_cached(text)
 
-    def _read_uncached(self, text: str) -> list[SentenceState]:
+    def _read_uncached(self, text: str) -> tuple[SentenceState, ...]:
+        text = text[:MAX_CHARACTERS]
         tokens = self._trunk.tokens(text)
         spans = find_sentences(text)
         states: list[SentenceState] = []
         for first, last in split_into_chunks(text, tokens.spans)[:MAX_CHUNKS]:
             states += self._read_chunk(spans, tokens.between(first, last))
-        return states
+        return tuple(states)
 
     def ask(self, question: str) -> QuestionState:
         """Return what a question asks for; the whole question is read as one sentence."""
@@ -196,23 +168,10 @@ class StateModel:
         inside = np.zeros((len(bounds), len(states)), np.float32)
         for row, (first, last) in enumerate(bounds):
             inside[row, 1 + first : 1 + last] = 1.0
-        session = self._session
+        session = open_weights(self.name)
         names = [output.name for output in session.get_outputs()]
         results = session.run(None, {"states": states[None], "inside": inside})
         return dict(zip(names, (np.asarray(result, np.float32) for result in results), strict=True))
-
-    @cached_property
-    def _file(self) -> bytes:
-        return (files("lamina.models") / "weights" / self._weights).read_bytes()
-
-    @property
-    def _session(self) -> Any:
-        with self._lock:
-            return self._loaded
-
-    @cached_property
-    def _loaded(self) -> Any:
-        return open_session(self._file)
 
 
 def _value_span(tokens: Floats, spans: Sequence[tuple[int, int]]) -> tuple[int, int] | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.models.light_embedder import WordLlama
-from lamina.models.minilm_network import DIMENSIONS, open_network
+from lamina.models.minilm import DIMENSIONS, open_network
 from lamina.models.tokeniser import WordPieces
 from lamina.vectors.levels import Floats
 
@@ -20,6 +20,10 @@ FIRST_WORD = 1000
 
 class StateTrunk(Protocol):
     """Turns a text into token states; the first and the last row belong to no word."""
+
+    @property
+    def name(self) -> str:
+        """The name by which the weights for these states are stored."""
 
     @property
     def dimensions(self) -> int:
@@ -41,7 +45,7 @@ class StateTrunk(Protocol):
 class MiniLmTrunk:
     """The states of the transformer's middle layer, which the embedder's run computes as well."""
 
-    dimensions = DIMENSIONS
+    name, dimensions = "minilm", DIMENSIONS
 
     def __init__(self, folder: Path) -> None:
         self.network = open_network(folder)
@@ -62,7 +66,7 @@ class MiniLmTrunk:
 class LightTrunk:
     """Static vectors of word pieces and their positions, for machines without the transformer's files."""
 
-    dimensions = 256
+    name, dimensions = "light", 256
 
     def __init__(self, words: WordLlama) -> None:
         self._words = words

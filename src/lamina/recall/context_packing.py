@@ -23,7 +23,7 @@ DISPUTED_STATUSES = frozenset({Status.CHALLENGED, Status.CONSTRAINED, Status.INV
 """Statuses of the section for disputed, unconfirmed and withdrawn statements. Superseded statements stay in their own
 section."""
 CORE_SHARE = 0.25
-"""The largest share of a budget for core memories, which are included without being asked for."""
+"""The largest share of a budget for core memories, which are included in every context."""
 WORKSTREAM_SHARE = 0.25
 """The largest share of a budget for the notes of workstreams."""
 NOTHING_KNOWN = "nothing known"

@@ -1,4 +1,7 @@
-"""Near-duplicate hits share one place. Two texts are duplicates only if nothing in which they differ could matter."""
+"""Near-duplicate hits share one place, and so does a flood of similar untrusted texts.
+
+Two texts are duplicates only if nothing in which they differ could matter.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,16 @@ MIN_SHARED_TENTHS = 8
 """Texts whose stems overlap less than this cannot be duplicates: different words may share a stem, but equal words
 always do."""
 
+MIN_FLOOD_SIZE = 4
+"""This many similar texts are a flood."""
+MIN_FLOOD_WORDS, FLOOD_TENTHS = 6, 7
+"""How many words the texts of a flood have at least, and how many tenths of them they share."""
+
 
 @dataclass(frozen=True, slots=True)
 class HitContent:
-    """What a hit says. `speaker` and `day` are given for turns and events, not for facts that hold. An empty subject,
+    """The content of a hit. `speaker` and `day` are given for turns and events, not for facts that hold. An empty
+    subject,
     kind, speaker or day is compatible with any."""
 
     text: str
@@ -133,3 +142,30 @@ def _analyse_hit(content: HitContent) -> _AnalysedHit:
     return _AnalysedHit(
         content, comparison_form(content.text), normal_form(content.subject), normal_form(content.speaker)
     )
+
+
+def fold_floods(folding: FoldedHits, untrusted_texts: Sequence[str | None]) -> FoldedHits:
+    """Return the places with every flood in one place. `untrusted_texts` holds the text of each hit from an untrusted
+    origin, None for the others."""
+    stems = {n: frozenset(analyse(text)) for n in folding.places if (text := untrusted_texts[n]) is not None}
+    floods: list[list[int]] = []
+    for n, tokens in stems.items():
+        if len(tokens) < MIN_FLOOD_WORDS:
+            continue
+        flood = next((existing for existing in floods if _are_similar(stems[existing[0]], tokens)), None)
+        if flood is None:
+            floods.append([n])
+        else:
+            flood.append(n)
+    folded = {n: flood[0] for flood in floods if len(flood) >= MIN_FLOOD_SIZE for n in flood[1:]}
+    if not folded:
+        return folding
+    groups = {n: [*folding.folded.get(n, ())] for n in folding.places if n not in folded}
+    for n, first in folded.items():
+        groups[first] += [n, *folding.folded.get(n, ())]
+    return FoldedHits(tuple(groups), {n: group for n, group in groups.items() if group})
+
+
+def _are_similar(first: frozenset[str], second: frozenset[str]) -> bool:
+    """Return whether two token sets overlap enough to be similar."""
+    return 10 * len(first & second) >= FLOOD_TENTHS * len(first | second)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
+from operator import itemgetter
 from typing import NamedTuple
 
 from lamina.atom.atom import Atom, Evidence
@@ -19,7 +20,7 @@ from lamina.atom.status import ENDED, Status
 from lamina.atom.summary_sources import is_summary_outdated
 from lamina.recall.marks import HitMark
 from lamina.recall.recall_view import RecallView
-from lamina.store.base import EvidenceSpan
+from lamina.store.base import Edge, EvidenceSpan
 from lamina.store.encodings import PassageKey
 
 MAX_DISTANCE = 5
@@ -60,17 +61,21 @@ class EvidenceStatus:
         """Load the statements that rest on these passages, and what these and the given statements lead to."""
         unread = sorted(set(passages) - self._loaded_passages)
         self._loaded_passages.update(unread)
-        rests = self.view.store.find_evidence_spans(unread, self.view.scopes) if unread else []
         self._standings.clear()
         self._marks.clear()
         statements_by_id = {statement.id: statement for statement in statements}
         self._known |= statements_by_id
-        self._load_atoms({rest.atom_id for rest in rests})
-        for rest in rests:
-            atom = self._known.get(rest.atom_id)
-            if atom is not None and _rests_on_span(atom, rest):
-                self._spans[rest.segment, rest.n].append(StatementSpan(rest.start, rest.end, atom))
-        self._follow(sorted({*statements_by_id, *(rest.atom_id for rest in rests)} - self._followed))
+        links = self.view.store.graph.find_evidence(
+            unread, self.view.scopes, sorted(statements_by_id.keys() - self._followed)
+        )
+        self._load_atoms({span.atom_id for span in links.spans})
+        for span in links.spans:
+            atom = self._known.get(span.atom_id)
+            if atom is not None and _rests_on_span(atom, span):
+                self._spans[span.segment, span.n].append(StatementSpan(span.start, span.end, atom))
+        ids = {*statements_by_id, *(span.atom_id for span in links.spans)} - self._followed
+        self._add_likely_successors(link for link in links.contradictions if link.target in ids)
+        self._follow(sorted(ids))
 
     def spans_on(self, key: PassageKey) -> list[StatementSpan]:
         """Return the statements that rest on a passage, in the order of its words."""
@@ -102,8 +107,11 @@ class EvidenceStatus:
         """
         if self._include_history:
             return True
-        has_query_time = self.view.is_as_of or self.view.journal_position is not None
-        return self.view.include_past and not has_query_time and self.standing_of(atom) is not EffectiveStatus.WITHDRAWN
+        return (
+            self.view.include_ended
+            and not self.view.is_historical
+            and self.standing_of(atom) is not EffectiveStatus.WITHDRAWN
+        )
 
     def marks_of(self, atom: Atom) -> tuple[HitMark, ...]:
         """Return the marks of a statement, and of a sentence that only this statement rests on."""
@@ -121,7 +129,7 @@ class EvidenceStatus:
                 else _END_MARKS[current_standing]
             )
         elif (
-            current_standing is EffectiveStatus.CURRENT and atom.status is Status.SUPERSEDED and self.view.include_past
+            current_standing is EffectiveStatus.CURRENT and atom.status is Status.SUPERSEDED and self.view.include_ended
         ):
             marks.append(HitMark.HISTORICAL)
         elif current_standing in (EffectiveStatus.FUTURE, EffectiveStatus.DISPUTED):
@@ -250,7 +258,6 @@ class EvidenceStatus:
         frontier = [
             self._known[atom_id] for atom_id in ids if atom_id in self._known and not self._known[atom_id].is_segment
         ]
-        self._load_likely_successors(frontier)
         seen, distance = set[AtomId](), 0
         while frontier:
             seen |= {atom.id for atom in frontier}
@@ -269,37 +276,33 @@ class EvidenceStatus:
         replaced = {
             atom_id for atom in statements if atom.status in ENDED for atom_id in atom.superseded_by
         } - self._known.keys()
-        if replaced and not self.view.is_as_of and self.view.journal_position is None:
-            self._chain_ends |= self.view.store.find_successors(replaced, self.view.scopes)
+        if replaced and not self.view.is_historical:
+            self._chain_ends |= self.view.store.graph.find_successors(replaced, self.view.scopes)
 
-    def _load_likely_successors(self, statements: Collection[Atom]) -> None:
-        """Load newer statements that may have made these outdated."""
-        ids = [atom.id for atom in statements if atom.status in (Status.ACTIVE, Status.ARCHIVED)]
-        if not ids:
-            return
+    def _add_likely_successors(self, contradictions: Iterable[Edge]) -> None:
+        """Load newer statements that may have made others outdated."""
         doubted_pairs = {
-            (link.source, AtomId(link.target))
-            for link in self.view.store.find_relations(
-                RelationName.CONTRADICTS, self.view.scopes, (Status.ACTIVE,), targets=ids
-            )
+            (link.source, older.id): older
+            for link in contradictions
             if link.confidence < SURE_CONFIDENCE
+            and (older := self._known.get(AtomId(link.target))) is not None
+            and not older.is_segment
+            and older.status in (Status.ACTIVE, Status.ARCHIVED)
         }
-        self._load_atoms({atom_id for pair in doubted_pairs for atom_id in pair})
-        for source, target in sorted(doubted_pairs):
-            atom, older = self._known.get(source), self._known.get(target)
+        self._load_atoms({source for source, _ in doubted_pairs})
+        for (source, _), older in sorted(doubted_pairs.items(), key=itemgetter(0)):
+            newer = self._known.get(source)
             if (
-                atom is None
-                or older is None
-                or target not in _doubted_ids(atom)
-                or atom in self._likely_successors[target]
+                newer is not None
+                and older.id in _doubted_ids(newer)
+                and newer not in self._likely_successors[older.id]
+                and self._is_trusted_enough(newer, older)
             ):
-                continue
-            if self._is_trusted_enough(atom, older):
-                self._likely_successors[target].append(atom)
+                self._likely_successors[older.id].append(newer)
 
     def _is_trusted_enough(self, newer: Atom, older: Atom) -> bool:
         """Return whether the origin of the newer statement is trusted at least as much as that of the older one."""
-        return self.view.store.required_trust(newer) >= self.view.store.required_trust(older)
+        return self.view.store.atoms.required_trust(newer) >= self.view.store.atoms.required_trust(older)
 
     def _load_atoms(self, ids: Collection[AtomId]) -> None:
         unread = sorted(set(ids) - self._known.keys())

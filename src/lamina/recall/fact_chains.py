@@ -40,7 +40,7 @@ MAX_NAMES, MAX_FACTS_PER_NAME = 4, 30
 """How many names of a fact are looked up, and how many facts for each."""
 MIN_GAIN, TOPIC_BONUS = 0.03, 0.08
 """How much of the question a fact must add to a chain, and the bonus for a fact that is about the name instead of
-ending with it: a sentence ends with what it tells."""
+ending with it: a sentence ends with its new information."""
 
 FactSearch = Callable[[tuple[str, ...], tuple[str, ...], int], Sequence[TextMatch]]
 """Returns the best passages for some tokens, among those that contain all of some others."""
@@ -83,7 +83,7 @@ def find_chained_facts(
 ) -> dict[PassageKey, ChainedFact]:
     """Return the facts that names lead to, from the best candidates on; none if a single fact contains every word of
     the question."""
-    tokens = {term.token for term in query.terms}
+    tokens = set(query.tokens)
     best = nsmallest(MAX_STARTS, candidates, key=lambda candidate: (-candidate.relevance, candidate.key))
     starts = [candidate for candidate in best if candidate.match is not None and candidate.near.status in RECALL_WEIGHT]
     if any(start.match is not None and len(start.match.token_scores) == len(tokens) for start in starts):
@@ -113,18 +113,16 @@ def add_hop_terms(candidates: Iterable[Candidate], chained_facts: dict[PassageKe
 
 
 class _QuestionCoverage:
-    """How much of a question facts cover; tokens count by their rarity, and the weights add up to 1."""
+    """The share of a question that facts cover; tokens count by their rarity, and the weights add up to 1."""
 
     def __init__(self, query: RecallQuery, models: SelectedModels, view: RecallView, scopes: set[Scope]) -> None:
-        self._terms = [term.token for term in query.terms]
-        self._store, self._state_model, self._recomputed_states = (
-            view.store,
-            models.token_state_model,
-            models.recomputed_states,
-        )
-        rarities = view.store.encodings.token_statistics(sorted(scopes), sorted(set(self._terms))).values()
+        self._terms = query.tokens
+        self._view, self._state_model = view, models.token_state_model
+        self._recomputed_states = models.recomputed_states
+        counts = view.token_statistics(self._terms)
         rarity = {
-            token: max(idf(passages, holding.get(token, 0)) for passages, holding in rarities) for token in self._terms
+            token: max(idf(passages, holding.get(token, 0)) for passages, holding in map(counts.__getitem__, scopes))
+            for token in self._terms
         }
         self._encoded_question = (
             self._state_model.encode_question(query.text_without_names) if self._state_model is not None else None
@@ -149,7 +147,7 @@ class _QuestionCoverage:
             token_sets = [frozenset(analyse(passages_of(atom)[0].text)) for atom in atoms]
             return [np.array([float(term in tokens) for term in self._terms]) for tokens in token_sets]
         texts = [to_unencoded_text(atom, passages_of(atom)[0]) for atom in atoms]
-        states = self._store.encodings.states(self._state_model.model.id, [text.digest for text in texts])
+        states = self._view.token_states(self._state_model.model.id, (text.digest for text in texts))
         states |= self._recomputed_states.states(
             self._state_model, [text for text in texts if text.digest not in states]
         )
@@ -169,7 +167,7 @@ class _ChainSearch:
     """The search of one question from fact to fact."""
 
     def __init__(self, query: RecallQuery, coverage: _QuestionCoverage, view: RecallView, search: FactSearch) -> None:
-        self._question_tokens = frozenset(term.token for term in query.terms)
+        self._question_tokens = frozenset(query.tokens)
         self._coverage, self._view, self._search = coverage, view, search
         self._facts: dict[PassageKey, _Fact | None] = {}
         self._searched: dict[tuple[str, ...], list[PassageKey]] = {}

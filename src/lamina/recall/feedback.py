@@ -1,18 +1,16 @@
-"""What feedback on an answer changes about the atoms it was made from. Being shown counts nothing; being used does."""
+"""Apply feedback on an answer to the atoms it was made from. Being shown counts nothing; being used does."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from lamina.atom.atom import Signals
 from lamina.atom.identity import AtomId
 from lamina.errors import InvalidInput
-from lamina.lifecycle.signals import from_counters
+from lamina.store.signals import SignalIncrement
 
-LOWEST_QUALITY, HIGHEST_QUALITY = 0.1, 2.0
 IGNORED_HIT_CHANGE = -0.05
 
 
@@ -34,32 +32,14 @@ CITED_HIT_CHANGES: dict[AnswerVerdict, float] = {
 
 @dataclass(frozen=True, slots=True)
 class FeedbackEffect:
-    """What one answer, or one use, changes about one atom."""
+    """The effect of one answer, or one use, on one atom."""
 
     quality_change: float = 0.0
     is_used: bool = False
 
-    def apply_to(self, signals: Signals, at: datetime) -> Signals:
-        """Return the signals after the change. Quality stays between .1 and 2, and the time of the last use never moves
-        back.
-
-        A use in a good answer counts as a success, one in a wrong answer as a failure.
-        """
-        quality = min(HIGHEST_QUALITY, max(LOWEST_QUALITY, round(signals.quality_score + self.quality_change, 9)))
-        if not self.is_used:
-            return replace(signals, quality_score=quality)
-        after = from_counters(signals).with_use(at)
-        return replace(
-            signals,
-            quality_score=quality,
-            recall_count=after.count,
-            uses=after.uses,
-            first_used_at=after.first_use,
-            last_recalled_at=max(signals.last_recalled_at or at, at),
-            use_days=after.use_days,
-            successes=signals.successes + (self.quality_change > 0),
-            failures=signals.failures + (self.quality_change < 0),
-        )
+    def to_increment(self, at: datetime) -> SignalIncrement:
+        """Return what the store adds to the signals of the atom at a time."""
+        return SignalIncrement(self.quality_change, at if self.is_used else None)
 
 
 def parse_verdict(text: str) -> AnswerVerdict:

@@ -1,8 +1,8 @@
-"""What recall returns: hits that explain themselves."""
+"""The result of recall: hits that explain themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from math import prod
@@ -12,7 +12,6 @@ from lamina.atom.atom import Atom
 from lamina.atom.passage import Passage, passages_of
 from lamina.recall.context_packing import ContextItem, TokenCounter, estimate_tokens, pack_context
 from lamina.recall.marks import EarlierValue, HitMark, MovedBefore, ReplacedPassage, ValueTransition, is_flagged
-from lamina.recall.vector_precision import VectorPrecision
 from lamina.text.normal_form import one_line
 from lamina.text.timestamps import format_time
 
@@ -21,6 +20,12 @@ if TYPE_CHECKING:
 
 CoreLoader = Callable[[], Sequence[Atom]]
 """Loads the core memories when they are needed."""
+
+
+def load_no_core() -> Sequence[Atom]:
+    """Return no core memories."""
+    return ()
+
 
 _MAX_SHOWN_TERMS = 3
 _TERM_LABELS: dict[str, str] = {
@@ -41,6 +46,19 @@ _TERM_LABELS: dict[str, str] = {
     "reranker": "reranker",
     "hop": "reached through another fact",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class VectorPrecision:
+    """The stored bits per dimension, the standard error of the cosine, and the Fisher-Rao distance between the question
+    and the stored vector."""
+
+    bits: int
+    error: float
+    frqad: float
+
+    def __str__(self) -> str:
+        return f"{self.bits} bits (cosine ± {self.error:.4f}, Fisher-Rao {self.frqad:.1f})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +99,12 @@ class Hit:
 
     @property
     def text(self) -> str:
-        """What is shown of the passage."""
+        """Return what is shown of the passage."""
         return self.passage.text if self.shown_text is None else self.shown_text
 
     @property
     def flagged(self) -> bool:
-        """Whether it is shown as something that may not hold: ended, disputed, outdated, announced, or resting on
+        """Return whether it may not hold: it is ended, disputed, outdated, announced, or resting on
         something that changed."""
         return is_flagged(self.marks)
 
@@ -160,6 +178,14 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class HitList:
+    """Hits, and how many others were left out for which reason."""
+
+    hits: tuple[Hit, ...]
+    filtered: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Recall:
     """The answer to one question: hits, best first, the journal position and the model they were found with.
 
@@ -175,7 +201,7 @@ class Recall:
     asked_at: datetime
     understood: tuple[tuple[str, str], ...] = ()
     filtered: tuple[tuple[str, int], ...] = ()
-    core: CoreLoader = field(default=list, repr=False, compare=False)
+    core: CoreLoader = field(default=load_no_core, repr=False, compare=False)
 
     @property
     def relevant(self) -> tuple[Hit, ...]:

@@ -8,7 +8,7 @@ question's other words from the turn before it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,47 +16,106 @@ from numpy.typing import NDArray
 from lamina.atom.passage import passage_digest, passage_of
 from lamina.atom.scope import Scope
 from lamina.models.embedder import EncodedQuestion, TokenStates
-from lamina.models.recomputed_states import MAX_RECOMPUTED
+from lamina.models.recomputed_token_states import MAX_RECOMPUTED
 from lamina.recall.candidate import Candidate
 from lamina.recall.model_selection import SelectedModels
+from lamina.recall.recall_view import RecallView
 from lamina.recall.scoring_profiles import FOLLOWS_QUESTION, WINDOW, ScoringProfile
-from lamina.store.base import AtomFilter, Store
+from lamina.store.base import Store
 from lamina.store.encodings import NearPassage, PackedStates, UnencodedText, to_unencoded_text
 from lamina.text.analyser import analyse
 from lamina.text.speaker_roles import is_assistant
-from lamina.vectors.late_interaction import match_nibbles, match_signs, match_static_tokens
-from lamina.vectors.levels import Floats, to_query_vector
-from lamina.vectors.packed_states import nibbles_to_signs
+from lamina.vectors.levels import Floats, LevelRows, to_level_rows, to_query_vector
+from lamina.vectors.packed_states import LEVELS_PER_SIDE, level_step, nibbles_to_signs
+
+STATE_LEVELS = 1024
+"""The levels of a query token's state: sums over signs or half-bytes stay exact integers in float32."""
+SIGN_SCALE = 1.25
+"""The length of a sign vector relative to its state; it scales the product to a cosine."""
+NO_MATCH = np.float32(0)
+
+
+def match_signs(tokens: Floats, states: Sequence[bytes]) -> Floats:
+    """Return, for each query token (row) and passage (column), the best match among the passage's sign states."""
+    width = tokens.shape[1] if tokens.size else 0
+    sizes = np.array([8 * len(state) // width if width else 0 for state in states], dtype=np.int64)
+    best = np.full((len(tokens), len(states)), NO_MATCH, dtype=np.float32)
+    if not sizes.sum() or not len(tokens):
+        return best
+    levels = np.rint(tokens * np.float32(STATE_LEVELS)).astype(np.float32)
+    packed = np.frombuffer(b"".join(states), dtype=np.uint8).reshape(-1, width // 8)
+    signs = np.unpackbits(packed, axis=1).astype(np.float32)
+    # A sum over +1 and -1 is twice the sum over the ones minus the sum over all.
+    exact = 2 * (levels @ signs.T) - levels.sum(axis=1, keepdims=True)
+    _write_best_matches(exact, sizes, best)
+    return np.asarray(best * np.float32(SIGN_SCALE / (STATE_LEVELS * np.sqrt(width))), dtype=np.float32)
+
+
+def match_nibbles(tokens: Floats, states: Sequence[bytes]) -> Floats:
+    """Return the same for states stored as sixteen levels per dimension."""
+    width = tokens.shape[1] if tokens.size else 0
+    sizes = np.array([2 * len(state) // width if width else 0 for state in states], dtype=np.int64)
+    best = np.full((len(tokens), len(states)), NO_MATCH, dtype=np.float32)
+    if not sizes.sum() or not len(tokens):
+        return best
+    half, levels = width // 2, np.rint(tokens * np.float32(STATE_LEVELS)).astype(np.float32)
+    packed = np.frombuffer(b"".join(states), dtype=np.uint8).reshape(-1, half)
+    upper, lower = (packed >> 4).astype(np.float32), (packed & 15).astype(np.float32)
+    codes = levels[:, :half] @ upper.T + levels[:, half:] @ lower.T
+    exact = 2 * codes - np.float32(2 * LEVELS_PER_SIDE - 1) * levels.sum(axis=1, keepdims=True)
+    _write_best_matches(exact, sizes, best)
+    return np.asarray(best * np.float32(level_step(width) / (2 * STATE_LEVELS)), dtype=np.float32)
+
+
+def match_static_tokens(
+    tokens: Floats, rows: Callable[[NDArray[np.int64]], LevelRows], states: Sequence[bytes]
+) -> Floats:
+    """Return the same for static vectors: a passage is its token ids, and `rows` returns the unit vectors of ids."""
+    pieces = [np.frombuffer(state, dtype="<u2").astype(np.int64) for state in states]
+    sizes = np.array([len(piece) for piece in pieces], dtype=np.int64)
+    best = np.full((len(tokens), len(states)), NO_MATCH, dtype=np.float32)
+    if not sizes.sum() or not len(tokens):
+        return best
+    ids, positions = np.unique(np.concatenate(pieces), return_inverse=True)
+    query, table = to_level_rows(tokens), rows(ids)
+    exact = query.levels.astype(np.float32) @ table.levels.astype(np.float32).T
+    similarities = exact * table.scale[None, :] * query.scale[:, None]
+    _write_best_matches(similarities[:, positions], sizes, best)
+    return best
+
+
+def _write_best_matches(similarities: Floats, sizes: NDArray[np.int64], out: Floats) -> None:
+    """Write the best column of each passage's columns to `out`; a passage without columns is left as it is."""
+    nonempty = np.flatnonzero(sizes)
+    offsets = np.concatenate([[0], np.cumsum(sizes[nonempty])[:-1]])
+    out[:, nonempty] = np.maximum.reduceat(similarities, offsets, axis=1)
+
 
 NO_STATES = PackedStates(TokenStates.NONE.value, b"")
 _WORD = re.compile(r"[\w'’]+")
 
 
-def add_token_terms(candidates: Sequence[Candidate], question: str, models: SelectedModels, store: Store) -> None:
-    """Add the terms of late interaction to the candidates."""
+def add_token_terms(candidates: Sequence[Candidate], question: str, models: SelectedModels, view: RecallView) -> None:
+    """Add the terms of late interaction to the candidates, in place."""
     if models.light is not None and models.light is not models.main:
-        _add_light_term(candidates, question, models, store)
+        _add_light_term(candidates, question, models, view.store)
     if models.token_state_model is None or not candidates:
         return
     encoded_question = models.token_state_model.encode_question(question)
     ordered = sorted(candidates, key=lambda candidate: (candidate.near.session, candidate.near.position))
-    states = store.encodings.states(models.token_state_model.model.id, [candidate.near.digest for candidate in ordered])
-    states |= models.recomputed_states.states(
-        models.token_state_model, _texts_without_states(candidates, states, store)
-    )
+    states = view.token_states(models.token_state_model.model.id, (candidate.near.digest for candidate in ordered))
+    states |= models.recomputed_states.states(models.token_state_model, _texts_without_states(candidates, states, view))
     matches = match_tokens(
         encoded_question,
         models.token_state_model.model.states,
         [states.get(candidate.near.digest, NO_STATES) for candidate in ordered],
     )
-    weights = _token_weights(
-        encoded_question, question, {candidate.near.scope for candidate in ordered}, store, models.profile
-    )
+    weights = _token_weights(encoded_question, question, view, models.profile)
     _add_terms(ordered, matches, weights, models.profile)
 
 
 def _texts_without_states(
-    candidates: Sequence[Candidate], states: Mapping[bytes, PackedStates], store: Store
+    candidates: Sequence[Candidate], states: Mapping[bytes, PackedStates], view: RecallView
 ) -> list[UnencodedText]:
     """Return the most promising texts that are stored without token states; without them they would match no word of a
     question."""
@@ -64,16 +123,15 @@ def _texts_without_states(
     lacking.sort(key=lambda candidate: (-candidate.near.score, candidate.key))
     texts = dict[bytes, UnencodedText]()
     for start in range(0, len(lacking), MAX_RECOMPUTED):
-        texts |= {text.digest: text for text in _read_texts(lacking[start : start + MAX_RECOMPUTED], store)}
+        texts |= {text.digest: text for text in _read_texts(lacking[start : start + MAX_RECOMPUTED], view)}
         if len(texts) >= MAX_RECOMPUTED:
             break
     return list(texts.values())
 
 
-def _read_texts(candidates: Sequence[Candidate], store: Store) -> Iterator[UnencodedText]:
+def _read_texts(candidates: Sequence[Candidate], view: RecallView) -> Iterator[UnencodedText]:
     """Yield the texts of candidates that have not changed since they were indexed."""
-    scopes, ids = {candidate.near.scope for candidate in candidates}, {candidate.key[0] for candidate in candidates}
-    atoms = {atom.id: atom for atom in store.read(AtomFilter(scopes=tuple(scopes), ids=tuple(ids)))}
+    atoms = view.current_atoms({candidate.key[0] for candidate in candidates})
     for candidate in candidates:
         atom = atoms.get(candidate.key[0])
         passage = passage_of(atom, candidate.key[1]) if atom is not None else None
@@ -85,7 +143,7 @@ def _add_light_term(candidates: Sequence[Candidate], question: str, models: Sele
     """Add the term of static vectors."""
     assert models.light is not None
     question_vector = to_query_vector(models.light.encode_question(question).vector)
-    cosines = store.encodings.cosines(
+    cosines = store.passages.cosines(
         models.light.model.id, question_vector, [candidate.key for candidate in candidates]
     )
     for candidate, cosine in zip(candidates, cosines, strict=True):
@@ -108,12 +166,12 @@ def _as_signs(states: PackedStates, width: int) -> bytes:
 
 
 def _token_weights(
-    encoded: EncodedQuestion, question: str, scopes: set[Scope], store: Store, profile: ScoringProfile
+    encoded: EncodedQuestion, question: str, view: RecallView, profile: ScoringProfile
 ) -> dict[Scope, NDArray[np.float64]]:
     """Return the weight of each token of the question in each scope, by the rarity of its word there; weights add up to
     1."""
     words = [analyse(find_word(question, span)) for span in encoded.spans]
-    rarities = store.encodings.token_statistics(sorted(scopes), sorted({token for tokens in words for token in tokens}))
+    rarities = view.token_statistics({token for tokens in words for token in tokens})
     weights_by_scope = {}
     for scope, (passages, holding) in rarities.items():
         rarity = np.array([_rarity(tokens, passages, holding) for tokens in words], dtype=np.float64)

@@ -12,8 +12,8 @@ from lamina.models.embedder import CONTEXTUAL, Embedder, TokenStates
 from lamina.models.encoding_worker import encode_up_to
 from lamina.models.errors import ModelError
 from lamina.models.model_choice import ModelChoice
-from lamina.models.recomputed_states import RecomputedStates
-from lamina.models.state_encoder import StateEncoder
+from lamina.models.recomputed_token_states import RecomputedStates
+from lamina.models.sentence_state_encoder import StateEncoder
 from lamina.recall.scoring_profiles import (
     DENSE_PROFILE,
     LIGHT_PROFILE,
@@ -22,6 +22,7 @@ from lamina.recall.scoring_profiles import (
     ScoringProfile,
 )
 from lamina.store.base import Store
+from lamina.store.passages import PassageSummary
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +41,8 @@ class SelectedModels:
     """The model whose vectors are searched, the one whose token states are compared, and the scoring profile that fits
     them.
 
-    `recomputed_states` computes the token states of passages that are stored without them.
+    `recomputed_states` computes the token states of passages that are stored without them; what the state
+    model reads in a passage is stored as the token states of `state_encoder`.
     """
 
     profile: ScoringProfile
@@ -56,17 +58,25 @@ class SelectedModels:
             return self.main
         return self.light
 
-    def cover_all_passages(self, store: Store, scopes: Sequence[Scope]) -> bool:
-        """Return whether the models have encoded every passage of these scopes."""
-        models = [embedder.model.id for embedder in (self.main, self.light, self.state_encoder) if embedder is not None]
-        covered = [store.encodings.coverage(model, scopes) for model in models]
-        return all(encoded == total for encoded, total in covered)
+    @property
+    def embedders(self) -> tuple[Embedder, ...]:
+        """The models that are used."""
+        return tuple(model for model in (self.main, self.light, self.state_encoder) if model is not None)
 
-    def read_question(self, question: str) -> None:
-        """Let every model read the question, before the store is locked."""
-        for embedder in (self.main, self.light, self.state_encoder):
-            if embedder is not None:
-                embedder.encode_question(question)
+    @property
+    def token_state_models(self) -> tuple[str, ...]:
+        """The ids of the models whose stored token states recall reads: to compare tokens, and for the state model."""
+        models = (self.token_state_model, self.state_encoder)
+        return tuple(dict.fromkeys(model.model.id for model in models if model is not None))
+
+    def have_encoded_all(self, summary: PassageSummary) -> bool:
+        """Return whether the models have encoded every passage."""
+        return all(summary.encoded[model.model.id] == summary.count for model in self.embedders)
+
+    def encode_question(self, question: str) -> None:
+        """Encode the question with every model; they cache it, so that the search does not wait for them."""
+        for embedder in self.embedders:
+            embedder.encode_question(question)
 
     @property
     def name(self) -> str:
@@ -74,30 +84,53 @@ class SelectedModels:
         return self.main.model.id if self.main is not None else "text"
 
 
-def select_models_for(question: str, store: Store, scopes: Sequence[Scope], choice: ModelChoice) -> SelectedModels:
-    """Select the models for a question and let them read it. A primary model that cannot be reached is left out."""
+def prepare_models(
+    question: str, store: Store, scopes: Sequence[Scope], choice: ModelChoice, summary: PassageSummary
+) -> SelectedModels:
+    """Encode a few passages that are missing, select the models, and encode the question with them.
+
+    A primary model that cannot be reached is left out.
+    """
     try:
-        selected = select_models(store, scopes, choice)
-        selected.read_question(question)
+        selected = _select_models(choice, _encode_missing(store, scopes, choice, summary))
+        selected.encode_question(question)
         return selected
     except ModelError as error:
         if choice.primary is None:
             raise
         logger.warning("recall does without %s: %s", choice.primary.model.id, summarise_error(error))
-        return select_models_for(question, store, scopes, replace(choice, primary=None))
+        return prepare_models(question, store, scopes, replace(choice, primary=None), summary)
 
 
-def select_models(store: Store, scopes: Sequence[Scope], choice: ModelChoice) -> SelectedModels:
+def read_summary(store: Store, scopes: Sequence[Scope], choice: ModelChoice) -> PassageSummary:
+    """Return the speakers, and how many passages there are and each of the models has encoded."""
+    return store.passages.summary(scopes, [embedder.model.id for embedder in _embedders_of(choice)])
+
+
+def _encode_missing(
+    store: Store, scopes: Sequence[Scope], choice: ModelChoice, summary: PassageSummary
+) -> PassageSummary:
+    """Encode the passages that a model has not encoded, if they are few, and return the summary after that."""
+    is_changed = False
+    for embedder in _embedders_of(choice):
+        missing = summary.count - summary.encoded[embedder.model.id]
+        if 0 < missing <= ENCODED_WHILE_WAITING[embedder.model.states]:
+            encode_up_to(store, embedder, missing, scopes)
+            is_changed = True
+    return read_summary(store, scopes, choice) if is_changed else summary
+
+
+def _select_models(choice: ModelChoice, summary: PassageSummary) -> SelectedModels:
     """Return the best complete models: a model that has encoded only some passages would favour those."""
-    light = choice.light if choice.light is not None and _is_complete(store, scopes, choice.light) else None
-    state = (
-        choice.state_encoder
-        if choice.state_encoder is not None and _is_complete(store, scopes, choice.state_encoder)
-        else None
-    )
-    if choice.primary is not None and _is_complete(store, scopes, choice.primary):
-        recipe = TRANSFORMER_PROFILE if choice.primary.model.states in CONTEXTUAL else DENSE_PROFILE
-        return SelectedModels(recipe, choice.primary, light, choice.recomputed_states, state)
+
+    def is_complete(embedder: Embedder | None) -> bool:
+        return embedder is not None and summary.encoded[embedder.model.id] == summary.count
+
+    light = choice.light if is_complete(choice.light) else None
+    state = choice.state_encoder if is_complete(choice.state_encoder) else None
+    if choice.primary is not None and is_complete(choice.primary):
+        profile = TRANSFORMER_PROFILE if choice.primary.model.states in CONTEXTUAL else DENSE_PROFILE
+        return SelectedModels(profile, choice.primary, light, choice.recomputed_states, state)
     return (
         SelectedModels(LIGHT_PROFILE, light, recomputed_states=choice.recomputed_states, state_encoder=state)
         if light is not None
@@ -105,10 +138,5 @@ def select_models(store: Store, scopes: Sequence[Scope], choice: ModelChoice) ->
     )
 
 
-def _is_complete(store: Store, scopes: Sequence[Scope], embedder: Embedder) -> bool:
-    """Return whether a model has encoded every passage of these scopes; a few missing ones are encoded now."""
-    encoded, total = store.encodings.coverage(embedder.model.id, scopes)
-    if 0 < total - encoded <= ENCODED_WHILE_WAITING[embedder.model.states]:
-        encode_up_to(store, embedder, total - encoded, scopes)
-        encoded, total = store.encodings.coverage(embedder.model.id, scopes)
-    return encoded == total
+def _embedders_of(choice: ModelChoice) -> list[Embedder]:
+    return [model for model in (choice.light, choice.state_encoder, choice.primary) if model is not None]

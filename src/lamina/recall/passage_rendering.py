@@ -19,8 +19,8 @@ from lamina.text.sentences import find_sentences
 
 @dataclass(frozen=True, slots=True)
 class RenderedPassage:
-    """What is shown of a passage. `ended_statements` are those of the best matching sentence, if it no longer holds;
-    `statements` those that answer; `has_text_left` tells whether anything that could answer remains."""
+    """The shown part of a passage. `ended_statements` are those of the best matching sentence, if it no longer holds;
+    `statements` those that answer; `has_text_left` says whether anything that could answer remains."""
 
     text: str
     marks: tuple[str, ...] = ()

@@ -8,10 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lamina.atom.atom import Atom
+from lamina.atom.passage import Passage
 from lamina.atom.status import Status
+from lamina.atom.summary_sources import is_summary, is_summary_outdated
+from lamina.recall.hit import Hit, HitList
+from lamina.recall.passage_rendering import RenderedPassage
+from lamina.recall.recall_request import RecallRequest
+from lamina.recall.recall_view import RecallView, is_admitted, iterate_historical_atoms
+from lamina.recall.result_builder import render_atoms
+from lamina.recall.result_selection import OmittedHit, count_omitted, find_stale
+from lamina.store.base import AtomFilter
 from lamina.text.analyser import analyse
 from lamina.text.normal_form import to_nfkc
 
@@ -92,3 +101,62 @@ def _word_set(text: str) -> frozenset[str]:
 
 def _fold_case(text: str) -> str:
     return to_nfkc(to_nfkc(text).casefold())
+
+
+def find_plain_hits(request: RecallRequest, view: RecallView) -> HitList:
+    """Rank whole atoms with the plain ranking, without an index."""
+    atom_filter = AtomFilter(scopes=request.scopes, memory_types=request.memory_types)
+    if view.is_historical:
+        atoms = [
+            atom for atom in iterate_historical_atoms(view, atom_filter) if is_admitted(view, atom, request.statuses)
+        ]
+    else:
+        atoms = view.store.atoms.read(replace(atom_filter, statuses=request.statuses, valid_at=request.at))
+    sources = view.atoms(source for atom in atoms if is_summary(atom) for source in atom.derived_from)
+    outdated = {atom.id for atom in atoms if is_summary(atom) and is_summary_outdated(atom, sources)}
+    searchable = [atom for atom in atoms if atom.is_searched and (atom.id not in outdated or request.includes_history)]
+    ranked = rank_plainly(searchable, request.text)
+    stale = find_stale((plain_result.atom for plain_result in ranked), view) if request.filter_stale else {}
+    best = _select_plain_results(
+        [plain_result for plain_result in ranked if plain_result.atom.id not in stale], request, view
+    )
+    hits = tuple(
+        Hit(
+            plain_result.atom,
+            Passage(1, plain_result.atom.content, 0, len(plain_result.atom.content), at=plain_result.atom.observed_at),
+            None,
+            plain_result.terms,
+            (),
+            relevant=plain_result.terms[0][1] + plain_result.terms[1][1] > 0,
+            marks=rendered.marks,
+            shown_text=rendered.text if plain_result.atom.is_segment else None,
+            transitions=rendered.transitions,
+        )
+        for plain_result, rendered in best
+    )
+    left_out = [
+        OmittedHit(n, stale[plain_result.atom.id])
+        for n, plain_result in enumerate(ranked)
+        if plain_result.atom.id in stale
+    ]
+    return HitList(hits, count_omitted(left_out, ranked.index(best[-1][0]) if len(hits) == request.k else None))
+
+
+def _select_plain_results(
+    ranked: Sequence[PlainResult], request: RecallRequest, view: RecallView
+) -> list[tuple[PlainResult, RenderedPassage]]:
+    """Return the best k atoms that have text left after ended statements are removed."""
+    selected: list[tuple[PlainResult, RenderedPassage]] = []
+    for start in range(0, len(ranked), request.k):
+        batch = ranked[start : start + request.k]
+        rendered_batch = render_atoms(
+            [plain_result.atom for plain_result in batch], view, include_history=request.includes_history
+        )
+        selected += [
+            (plain_result, rendered)
+            for plain_result, rendered in zip(batch, rendered_batch, strict=True)
+            if rendered.has_text_left
+        ]
+        if len(selected) >= request.k:
+            break
+    return selected[: request.k]

@@ -14,7 +14,7 @@ HITS_PER_LAYER = 3
 
 @dataclass(frozen=True, slots=True)
 class PlanContext:
-    """What is known about the user, about how such tasks are done, and about the facts; at most three hits of each."""
+    """Memories about the user, about how such tasks are done, and about the facts; at most three hits of each."""
 
     goal: str
     profile: tuple[Hit, ...]

@@ -30,7 +30,7 @@ class RecallQuery:
     """A parsed question."""
 
     text: str
-    terms: tuple[QueryToken, ...]
+    query_tokens: tuple[QueryToken, ...]
     speakers: tuple[str, ...]
     text_without_names: str
     """The question without the names of speakers; this is what is embedded."""
@@ -43,6 +43,11 @@ class RecallQuery:
     is_small_talk: bool
     """Whether the text is only a greeting or acknowledgement, so that there is nothing to recall."""
 
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens that the text channel searches for."""
+        return tuple(query_token.token for query_token in self.query_tokens)
+
 
 def parse_question(question: str, speakers: Collection[str], now: datetime) -> RecallQuery:
     """Parse a question, given the stored speakers and the current time."""
@@ -52,7 +57,7 @@ def parse_question(question: str, speakers: Collection[str], now: datetime) -> R
     asks_assistant = _asks_assistant(plain)
     return RecallQuery(
         text=question,
-        terms=tuple(query_tokens(question)),
+        query_tokens=tuple(query_tokens(question)),
         speakers=names,
         text_without_names=text_without_names,
         time_windows=find_time_windows(question, now),

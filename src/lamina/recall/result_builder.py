@@ -18,12 +18,11 @@ from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import Passage, passage_of, passages_of
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
 from lamina.atom.summary_sources import is_summary
-from lamina.recall.candidate import Candidate, read_passages
+from lamina.recall.candidate import Candidate
 from lamina.recall.evidence_status import EvidenceStatus
 from lamina.recall.marks import HitMark, MovedBefore, ReplacedPassage
 from lamina.recall.passage_rendering import RenderedPassage, render_passage, render_segment
-from lamina.recall.query_time import was_said
-from lamina.recall.recall_view import RecallView
+from lamina.recall.recall_view import RecallView, was_said
 from lamina.store.encodings import PassageKey
 from lamina.text.analyser import STOP_WORDS, analyse
 
@@ -56,7 +55,8 @@ class ResultPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultOptions:
-    """What may be shown. `superseded_keys` are candidates that ordinary recall does not show, `memory_types` the types
+    """Limits of what is shown. `superseded_keys` are candidates that ordinary recall does not show, `memory_types` the
+    types
     that may answer, `include_history` whether ended statements are requested."""
 
     superseded_keys: frozenset[PassageKey] = frozenset()
@@ -148,7 +148,7 @@ class _ResultBuilder:
     def _read_candidates(self, candidates: Sequence[Candidate]) -> None:
         """Read the passages of candidates."""
         if candidates:
-            self._passages |= read_passages(candidates, self._view)
+            self._passages |= self._view.passages(candidate.key for candidate in candidates)
 
     def _load_successors(self, keys: Iterable[PassageKey]) -> None:
         """Read the passages of successors that places will be given to."""

@@ -4,11 +4,10 @@ use."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log2
 
 NAMED_SPEAKER, SAID_AT_TIME, TELLS_OF_TIME, STATES_A_TIME, IS_QUESTION = 0.08, 0.20, 0.10, 0.03, -0.02
 """Terms for a passage said by someone the question names; said at the time it names; about that time; that states a
-time where one is asked for; that is itself a question."""
+time where the question requests one; that is itself a question."""
 FOLLOWS_QUESTION = 0.10
 """Term for a passage that follows another person's question, in proportion to how well that question matches."""
 SAID_BY_ASSISTANT = 0.10
@@ -104,12 +103,3 @@ TEXT_PROFILE = ScoringProfile(
     unnamed_floor=(0.0, 1.0),
 )
 """Text search only; in a small store its scores are so low that terms for speakers must not dominate them."""
-
-
-def relevance_floor(profile: ScoringProfile, session_passages: int, *, compare_tokens: bool) -> float:
-    """Return the relevance a passage must have to count as an answer, given how many passages of its session are
-    candidates."""
-    if not compare_tokens:
-        return profile.first_floor
-    single, in_long_session = profile.floor
-    return single + (in_long_session - single) * min(1.0, log2(max(1, session_passages)) / log2(LONG_SESSION))

@@ -1,4 +1,4 @@
-"""What the state model adds to recall: terms of the ranker, marks of earlier values, and the probability that a hit
+"""Add the state model to recall: terms of the ranker, marks of earlier values, and the probability that a hit
 answers."""
 
 from __future__ import annotations
@@ -10,27 +10,28 @@ from datetime import UTC, datetime
 from lamina.atom.atom import Atom
 from lamina.atom.passage import Passage
 from lamina.atom.trust import statements_need_review
-from lamina.models.recomputed_states import RecomputedStates
-from lamina.models.state_encoder import StateEncoder, unpack_states
+from lamina.models.recomputed_token_states import RecomputedStates
+from lamina.models.sentence_state_encoder import StateEncoder, unpack_states
 from lamina.models.state_model import QuestionState
-from lamina.recall.candidate import Candidate, read_passages
+from lamina.recall.candidate import Candidate
 from lamina.recall.marks import EarlierValue
 from lamina.recall.recall_view import RecallView
-from lamina.states.answer_features import compute_answer_features
 from lamina.states.assertion import Assertion, find_names, make_assertions
 from lamina.states.fitted_decisions import FittedDecisions, load_decisions
 from lamina.states.state_ranking import (
     STATE_FEATURES,
     ListReadings,
+    SaidAt,
     StateCandidate,
     StateView,
     compare_states,
+    compute_answer_features,
     compute_earlier_features,
     compute_state_features,
     prepare_texts,
     read_candidates_together,
 )
-from lamina.store.encodings import PassageKey, to_unencoded_text
+from lamina.store.encodings import NearPassage, PassageKey, to_unencoded_text
 from lamina.text.analyser import content_tokens
 from lamina.text.speaker_roles import is_assistant
 
@@ -58,12 +59,11 @@ def add_state_terms(
     recomputed_states: RecomputedStates,
     view: RecallView,
     *,
-    asks_past: bool,
+    mark_earlier_values: bool,
 ) -> StateTerms:
-    """Add the state terms to the best candidates and return their marks. `asks_past`: the question is about another
-    time."""
+    """Add the state terms to the best candidates, in place, and return which of them are earlier values and answers."""
     best = sorted(candidates, key=lambda item: (-item.relevance, item.key))[:COMPARED_COUNT]
-    passages_by_key = read_passages(best, view)
+    passages_by_key = view.passages(candidate.key for candidate in best)
     best = [
         candidate
         for candidate in best
@@ -78,7 +78,7 @@ def add_state_terms(
     passages = [passages_by_key[candidate.key][1] for candidate in best]
     texts = prepare_texts([(passage.text, passage.speaker or "") for passage in passages])
     state_candidates = [
-        StateCandidate(item.relevance, assertions[item.key], text, item.near.at_ms)
+        StateCandidate(item.relevance, assertions[item.key], text, _said_at(item.near))
         for item, text in zip(best, texts, strict=True)
     ]
     names = find_names(question_text)
@@ -92,8 +92,14 @@ def add_state_terms(
     _add_terms(best, question, state_view, readings, decisions)
     answers = {item.key: float(chance) for item, chance in zip(best, chances, strict=True)}
     words = frozenset(content_tokens(question_text))
-    earlier = {} if asks_past else _find_earlier_values(best, question, words, state_view, readings, decisions)
+    earlier = (
+        _find_earlier_values(best, question, words, state_view, readings, decisions) if mark_earlier_values else {}
+    )
     return StateTerms(earlier, answers, decisions.answers.threshold, len(words))
+
+
+def _said_at(near: NearPassage) -> SaidAt:
+    return SaidAt(near.at_ms, near.recorded_ms, near.session, near.position)
 
 
 def _is_shown_with_source(atom: Atom, passages: Mapping[PassageKey, tuple[Atom, Passage]]) -> bool:
@@ -109,7 +115,7 @@ def _read_assertions(
     view: RecallView,
 ) -> dict[PassageKey, list[Assertion]]:
     """Return each candidate's sentences with the states that the model read from them."""
-    packed = view.store.encodings.states(encoder.model.id, [candidate.near.digest for candidate in best])
+    packed = view.token_states(encoder.model.id, (candidate.near.digest for candidate in best))
     missing = [to_unencoded_text(*passages[candidate.key]) for candidate in best if candidate.near.digest not in packed]
     packed |= recomputed_states.states(encoder, missing)
     assertions: dict[PassageKey, list[Assertion]] = {}

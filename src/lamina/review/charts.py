@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from math import ceil
 from pathlib import Path
@@ -20,7 +20,7 @@ from lamina.lifecycle.lifecycle_state import HOT_THRESHOLD
 from lamina.lifecycle.retention import RetentionMode, retention
 from lamina.lifecycle.signals import AgeingSignals as Known
 from lamina.lifecycle.signals import from_counters
-from lamina.review.svg_plots import Axis, Panel, PlotBar, PlotLine, count_axis, render_svg, write_plots
+from lamina.review.svg_plots import Axis, Panel, PlotBar, PlotLine, count_axis, write_plots
 from lamina.store.base import AtomFilter, EntryChange, Store
 
 MAX_HALF_LIVES = 5
@@ -41,11 +41,6 @@ class DailyCounts:
     layers: Mapping[str, int]
 
 
-def render_charts(store: Store, scopes: Sequence[Scope], now: datetime, mode: RetentionMode) -> dict[str, str]:
-    """Return each chart as an SVG document, by name."""
-    return {panel.name: render_svg(panel) for panel in build_panels(store, scopes, now, mode)}
-
-
 def write_charts(path: Path, store: Store, scopes: Sequence[Scope], now: datetime, mode: RetentionMode) -> None:
     """Write all charts to one file, as .svg, or as .png if matplotlib is installed."""
     write_plots(path, build_panels(store, scopes, now, mode))
@@ -64,11 +59,11 @@ def build_panels(store: Store, scopes: Sequence[Scope], now: datetime, mode: Ret
 
 def daily_counts(store: Store, scopes: Sequence[Scope], batch_size: int = BATCH_SIZE) -> Iterator[DailyCounts]:
     """Return the counts at the end of every day (UTC) with a commit, oldest first, from the journal."""
-    states, last = dict[AtomId, tuple[Status, str | None]](), store.position()
+    states, last = dict[AtomId, tuple[Status, str | None]](), store.journal.position()
     statuses, layers = Counter[str](), Counter[str]()
     day: date | None = None
     for since in range(0, last, batch_size):
-        for entry in store.read_journal(scopes, since, until=min(last, since + batch_size)):
+        for entry in store.journal.read(scopes, since, until=min(last, since + batch_size)):
             if day is not None and entry.at.date() > day:
                 yield DailyCounts(day, +statuses, +layers)
             day = max(day or entry.at.date(), entry.at.date())
@@ -100,8 +95,8 @@ def sample_days(days: Sequence[DailyCounts], today: date) -> list[DailyCounts]:
 def collect_heat(store: Store, scopes: Sequence[Scope], now: datetime) -> list[float]:
     """Return the heat of every atom that recall returns."""
     query = AtomFilter(scopes=tuple(scopes), statuses=frozenset(RECALL_WEIGHT))
-    live = [atom for atom in store.read(query) if atom.is_searched]
-    counters = store.ledger.signals_of(atom.id for atom in live)
+    live = [atom for atom in store.atoms.read(query) if atom.is_searched]
+    counters = store.signals.get(atom.id for atom in live)
     return [heat(atom, from_counters(counters.get(atom.id, Signals())), now) for atom in live]
 
 
@@ -133,15 +128,8 @@ def _add_count(
 def _retention_panel(mode: RetentionMode) -> Panel:
     """Draw each retention mode for an unused memory of a person with ordinary importance."""
     created_at = datetime.fromisoformat("2000-01-01T00:00:00+00:00")
-    atom = Atom(
-        id=AtomId(""),
-        scope=Scope(""),
-        kind="fact",
-        content="",
-        observed_at=created_at,
-        recorded_at=created_at,
-        layer=Layer.EPISODIC,
-    )
+    blank = Atom(id=AtomId(""), scope=Scope(""), kind="fact", content="", observed_at=created_at)
+    atom = blank.with_(recorded_at=created_at, layer=Layer.EPISODIC)
     ages = [n / _POINTS_PER_HALF_LIFE for n in range(MAX_HALF_LIVES * _POINTS_PER_HALF_LIFE + 1)]
     lines = []
     for curve_mode in RetentionMode:
@@ -149,6 +137,7 @@ def _retention_panel(mode: RetentionMode) -> Panel:
         points = tuple((age, 100 * retention(atom, Known(), at, curve_mode)) for age, at in moments)
         name = curve_mode.replace("_", " ")
         lines.append(PlotLine(f"{name} (in use)" if curve_mode is mode else name, points, is_strong=curve_mode is mode))
+    x_label = f"age in half-lives ({STANDARD_DAYS:.0f} days for a statement of a person)"
     return Panel(
         name="retention",
         title="How much of an unused memory is left",
@@ -158,12 +147,7 @@ def _retention_panel(mode: RetentionMode) -> Panel:
             f"{line.points[-1][1]:.0f} % after {MAX_HALF_LIVES}"
             for line in lines
         ),
-        x=Axis(
-            f"age in half-lives ({STANDARD_DAYS:.0f} days for a statement of a person)",
-            0,
-            MAX_HALF_LIVES,
-            tuple((n, str(n)) for n in range(MAX_HALF_LIVES + 1)),
-        ),
+        x=Axis(x_label, 0, MAX_HALF_LIVES, tuple((n, str(n)) for n in range(MAX_HALF_LIVES + 1))),
         y=Axis("% left", 0, 100, tuple((n, str(n)) for n in range(0, 101, 25))),
     )
 
@@ -202,17 +186,19 @@ def _step_points(
 
 def _heat_panel(heat_values: Sequence[float]) -> Panel:
     bins = Counter(min(HEAT_BINS - 1, int(value * HEAT_BINS)) for value in heat_values)
-    hot = sum(1 for value in heat_values if value >= HOT_THRESHOLD)
-    return Panel(
+    empty = Panel(
         name="heat",
         title="Heat of the memories that recall returns",
-        description=f"{hot:,} of {len(heat_values):,} have a heat of {HOT_THRESHOLD} or more"
-        if heat_values
-        else "nothing yet",
-        bars=tuple(PlotBar(n / HEAT_BINS, (n + 1) / HEAT_BINS, bins[n]) for n in range(HEAT_BINS))
-        if heat_values
-        else (),
+        description="nothing yet",
         x=Axis("heat (0: unused, 1: in constant use)", 0, 1, tuple((n / 5, f"{n / 5:.1f}") for n in range(6))),
         y=count_axis(f"memories ({len(heat_values):,} in all)", max(bins.values(), default=0)),
-        mark=(HOT_THRESHOLD, f"warm from {HOT_THRESHOLD} on: {hot:,}") if heat_values else None,
+    )
+    if not heat_values:
+        return empty
+    hot = sum(value >= HOT_THRESHOLD for value in heat_values)
+    return replace(
+        empty,
+        description=f"{hot:,} of {len(heat_values):,} have a heat of {HOT_THRESHOLD} or more",
+        bars=tuple(PlotBar(n / HEAT_BINS, (n + 1) / HEAT_BINS, bins[n]) for n in range(HEAT_BINS)),
+        mark=(HOT_THRESHOLD, f"warm from {HOT_THRESHOLD} on: {hot:,}"),
     )

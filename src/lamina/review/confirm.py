@@ -14,7 +14,7 @@ from lamina.atom.claim import MULTI_VALUED_KEY, Claim, can_replace, claim_of, co
 from lamina.atom.effective_status import effective_from
 from lamina.atom.identity import AtomId
 from lamina.atom.proposal import PROCEDURE_PROPOSALS, ProposalType, edited_values, parse_places, proposal_type_of
-from lamina.atom.relation import RelationName
+from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import ENDED, Status, TransitionCause
 from lamina.atom.trust import TRUST, Origin
 from lamina.capture.change.dependants import DependencyRule, add_dependants
@@ -22,6 +22,7 @@ from lamina.capture.classification import CORRECTION, StatementVerdict, classify
 from lamina.capture.existing_statements import ExistingStatements
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.statement_commit import Writer, retry_exclusively
+from lamina.capture.store_reads import StoreReads
 from lamina.errors import NotFound, Refused
 from lamina.store.base import AtomChange, AtomFilter, Commit, Store
 from lamina.sync import StatusDecision
@@ -61,10 +62,10 @@ def confirm(
     """Activate a pending statement, with `revise` applied, and end what it supersedes, in one commit."""
 
     def attempt() -> Receipt:
-        pending = _load_open(atom_id, writer, store, "confirm")
-        if pending is None:
-            return _already_active(atom_id, writer, store)
-        pending = revise(pending)
+        atom = _load(atom_id, writer, store, "confirm")
+        if atom.status is Status.ACTIVE:
+            return Receipt(None, (Outcome(Result.DUPLICATE, atom, "it is already active"),))
+        pending = revise(atom)
         verdict = predict_verdict(pending, store, now)
         return _commit(verdict, pending, writer, store, "confirm", reason, _commit_way(pending, verdict), batch)
 
@@ -101,8 +102,8 @@ def reject(atom_id: AtomId, writer: Writer, store: Store, reason: str, batch: st
     """Reject a pending statement: it stays as a tombstone, and the same text is not extracted again."""
 
     def attempt() -> Receipt:
-        pending = _load_open(atom_id, writer, store, "reject")
-        if pending is None:
+        pending = _load(atom_id, writer, store, "reject")
+        if pending.status is Status.ACTIVE:
             raise Refused(f"{atom_id} is active; forget it instead")
         verdict = StatementVerdict(Result.REFUSED, pending.with_(status=Status.TOMBSTONED), (), reason)
         return _commit(verdict, pending, writer, store, "reject", reason, TransitionCause.ORDINARY, batch)
@@ -110,34 +111,25 @@ def reject(atom_id: AtomId, writer: Writer, store: Store, reason: str, batch: st
     return retry_exclusively(store, attempt)
 
 
-def _load_open(atom_id: AtomId, writer: Writer, store: Store, verb: str) -> Atom | None:
-    """Return the statement if it can still be decided; None if it is active; Refused if it has ended."""
-    atoms = store.read(AtomFilter(scopes=(writer.scope,), ids=(atom_id,)))
+def _load(atom_id: AtomId, writer: Writer, store: Store, verb: str) -> Atom:
+    """Return a statement that can still be decided, or is active already; Refused if it has ended."""
+    atoms = store.atoms.read(AtomFilter(scopes=(writer.scope,), ids=(atom_id,)))
     if not atoms:
         raise NotFound(f"no atom {atom_id!r}")
-    if atoms[0].status in OPEN_STATUSES:
-        return atoms[0]
-    if atoms[0].status is Status.ACTIVE:
-        return None
-    raise Refused(f"{atom_id} is {atoms[0].status}, so there is nothing to {verb}; `status` restores it")
-
-
-def _already_active(atom_id: AtomId, writer: Writer, store: Store) -> Receipt:
-    (atom,) = store.read(AtomFilter(scopes=(writer.scope,), ids=(atom_id,)))
-    return Receipt(None, (Outcome(Result.DUPLICATE, atom, "it is already active"),))
+    if atoms[0].status not in (*OPEN_STATUSES, Status.ACTIVE):
+        raise Refused(f"{atom_id} is {atoms[0].status}, so there is nothing to {verb}; `status` restores it")
+    return atoms[0]
 
 
 def predict_verdict(pending: Atom, store: Store, now: datetime) -> StatementVerdict:
     """Return what becomes of a pending statement, and of existing ones, if a person confirms it."""
     proposal, claim = proposal_type_of(pending), claim_of(pending)
     if proposal is ProposalType.SEMANTIC_COMPACTION:
-        return _supersede_sources(
-            pending, _compacted_sources(pending, store), effective_from(pending), "it summarises them"
-        )
+        sources, reason = _compacted_sources(pending, store), "it summarises them"
+        return _supersede_sources(pending, sources, effective_from(pending), reason)
     if proposal in PROCEDURE_PROPOSALS:
-        return _supersede_sources(
-            pending, _procedure_sources(pending, store), effective_from(pending), "it is the canonical procedure"
-        )
+        sources, reason = _procedure_sources(pending, store), "it is the canonical procedure"
+        return _supersede_sources(pending, sources, effective_from(pending), reason)
     if proposal is ProposalType.FORGET:
         return _apply_forget(pending, store)
     if proposal is ProposalType.FILE_EDIT and pending.derived_from:
@@ -152,29 +144,27 @@ def predict_verdict(pending: Atom, store: Store, now: datetime) -> StatementVerd
 
 def _compare_with_existing(pending: Atom, store: Store, now: datetime) -> StatementVerdict:
     """Compare the statement with existing ones as if a person had stated it."""
-    current = _SettledStatements([pending], store)
+    current = _SettledStatements([pending], StoreReads(store))
     as_human = pending.with_(status=Status.ACTIVE, origin=Origin.HUMAN)
     verdict = classify(as_human, current, now)
     if verdict.result is Result.CHALLENGED:  # two values at one time: confirming one rejects the other
         verdict = classify(as_human.with_(tags=(*pending.tags, CORRECTION)), current, now)
     if verdict.result is Result.DUPLICATE:
-        existing = verdict.atom
-        duplicate = pending.with_(status=Status.TOMBSTONED)
-        return StatementVerdict(
-            Result.DUPLICATE, duplicate, verdict.other_changes, f"{existing.id} has the same content"
-        )
+        duplicate, reason = pending.with_(status=Status.TOMBSTONED), f"{verdict.atom.id} has the same content"
+        return StatementVerdict(Result.DUPLICATE, duplicate, verdict.other_changes, reason)
     ended = {other.id for other in verdict.other_changes}
-    links = tuple(
-        relation
-        for relation in verdict.atom.relations
-        if not (relation.name is RelationName.CONTRADICTS and relation.target in ended)
-    )
+    links = _without_contradictions(verdict.atom, ended)
     confirmed = verdict.atom.with_(origin=pending.origin, tags=pending.tags, relations=links)
-    return StatementVerdict(
-        verdict.result,
-        confirmed,
-        (*verdict.other_changes, *_date_later_holders(confirmed, ended, current)),
-        verdict.reason,
+    others = (*verdict.other_changes, *_date_later_holders(confirmed, ended, current))
+    return StatementVerdict(verdict.result, confirmed, others, verdict.reason)
+
+
+def _without_contradictions(atom: Atom, ended: Collection[AtomId]) -> tuple[Relation, ...]:
+    """Return the links of an atom without those that contradict what it ends."""
+    return tuple(
+        relation
+        for relation in atom.relations
+        if relation.name is not RelationName.CONTRADICTS or relation.target not in ended
     )
 
 
@@ -189,15 +179,11 @@ def _supersede_sources(pending: Atom, sources: Sequence[Atom], since: datetime, 
         for source in sources
     )
     source_ids = tuple(source.id for source in sources)
-    links = tuple(
-        relation
-        for relation in pending.relations
-        if not (relation.name is RelationName.CONTRADICTS and relation.target in source_ids)
-    )
+    links = _without_contradictions(pending, source_ids)
     confirmed = pending.with_(status=Status.ACTIVE, supersedes=(*pending.supersedes, *source_ids), relations=links)
-    return StatementVerdict(
-        Result.SUPERSEDES if ended else Result.NEW, confirmed, ended, reason if ended else "it is active"
-    )
+    if not ended:
+        return StatementVerdict(Result.NEW, confirmed, (), "it is active")
+    return StatementVerdict(Result.SUPERSEDES, confirmed, ended, reason)
 
 
 def _end_of_validity(ended: Atom, since: datetime) -> datetime | None:
@@ -205,31 +191,36 @@ def _end_of_validity(ended: Atom, since: datetime) -> datetime | None:
     return min(ended.valid_until or since, since) if effective_from(ended) < since else ended.valid_until
 
 
+def _read_sources(pending: Atom, store: Store) -> list[Atom]:
+    return store.atoms.read(AtomFilter(scopes=(pending.scope,), ids=pending.derived_from))
+
+
+def _can_be_ended(source: Atom) -> bool:
+    return source.status in _ENDABLE_STATUSES and not source.is_episode
+
+
 def _compacted_sources(pending: Atom, store: Store) -> list[Atom]:
-    sources = store.read(AtomFilter(scopes=(pending.scope,), ids=pending.derived_from))
+    sources = _read_sources(pending, store)
     changed = [source for source in sources if source.status in ENDED]
     if changed:
         states = ", ".join(f"{source.id} is {source.status}" for source in changed)
         raise Refused(f"the sources of {pending.id} have changed: {states}; reject it and compact again")
-    return [source for source in sources if source.status in _ENDABLE_STATUSES and not source.is_episode]
+    return list(filter(_can_be_ended, sources))
 
 
 def _procedure_sources(pending: Atom, store: Store) -> list[Atom]:
     """Return the sources of the proposal that belong to the same workflow."""
     workflow = value_form(pending.metadata.get("workflow", ""))
-    sources = store.read(AtomFilter(scopes=(pending.scope,), ids=pending.derived_from))
     return [
         source
-        for source in sources
-        if source.status in _ENDABLE_STATUSES
-        and not source.is_episode
-        and value_form(source.metadata.get("workflow", "")) == workflow
+        for source in _read_sources(pending, store)
+        if _can_be_ended(source) and value_form(source.metadata.get("workflow", "")) == workflow
     ]
 
 
 def _apply_file_edit(pending: Atom, store: Store) -> StatementVerdict:
     """Apply a file edit to the atom that was edited, and end the proposal."""
-    targets = store.read(AtomFilter(scopes=(pending.scope,), ids=pending.derived_from[:1]))
+    targets = store.atoms.read(AtomFilter(scopes=(pending.scope,), ids=pending.derived_from[:1]))
     if not targets or targets[0].status in ENDED:
         raise Refused(f"{pending.derived_from[0]}, which was edited, has ended; reject {pending.id}")
     edited = targets[0].with_(**edited_values(pending))
@@ -239,12 +230,8 @@ def _apply_file_edit(pending: Atom, store: Store) -> StatementVerdict:
 
 def _apply_forget(pending: Atom, store: Store) -> StatementVerdict:
     """Tombstone the statements of a forget request; its own evidence covers sentences without a statement."""
-    statements = (
-        store.read(AtomFilter(scopes=(pending.scope,), ids=pending.derived_from)) if pending.derived_from else []
-    )
-    tombstones = tuple(
-        statement.with_(status=Status.TOMBSTONED) for statement in statements if statement.status not in ENDED
-    )
+    statements = _read_sources(pending, store)
+    tombstones = tuple(atom.with_(status=Status.TOMBSTONED) for atom in statements if atom.status not in ENDED)
     places = dict.fromkeys((*pending.evidence, *parse_places(pending)))
     covered = pending.with_(status=Status.TOMBSTONED, evidence=tuple(places), value=pending.value or pending.content)
     return StatementVerdict(Result.TAKEN_BACK, covered, tombstones, "forgotten as requested")
@@ -253,7 +240,7 @@ def _apply_forget(pending: Atom, store: Store) -> StatementVerdict:
 def _supersede_profile_value(pending: Atom, claim: Claim, store: Store, now: datetime) -> StatementVerdict:
     """Supersede the current value of a profile claim from now on."""
     query = AtomFilter(scopes=(pending.scope,), claims=claim.stored_names, statuses=frozenset({Status.ACTIVE}))
-    replaceable = (holder for holder in store.read(query) if can_replace(holder, pending))
+    replaceable = (holder for holder in store.atoms.read(query) if can_replace(holder, pending))
     holders = [holder for holder in replaceable if holder.metadata.get(MULTI_VALUED_KEY) != "true"]
     current = [holder for holder in holders if effective_from(holder) <= now and holder.validity.covers(now)]
     if any(comparable_value(holder) == comparable_value(pending) for holder in current):
@@ -285,7 +272,7 @@ def _commit(
     is_simple = verb == "reject" or (verdict.result is Result.NEW and not verdict.other_changes)
     outcome_reason = reason if is_simple else f"{reason}: {verdict.reason}"
     changed, commit_reason = _with_dependants(verdict, pending, outcome_reason, store, writer.rules)
-    committed = store.commit(
+    committed = store.journal.append(
         Commit(
             actor=writer.actor,
             origin=writer.origin,

@@ -18,10 +18,10 @@ from lamina.store.base import AtomFilter, Store
 
 
 def count_confirmations(atom: Atom, store: Store) -> int:
-    """Return how many sessions of people the evidence comes from, without the one that said it first."""
+    """Return how many sessions of people the evidence comes from, without the first of them."""
 
     def load_atoms(ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
-        atoms = store.read(AtomFilter(scopes=readable_scopes(atom.scope), ids=tuple(ids)))
+        atoms = store.atoms.read(AtomFilter(scopes=readable_scopes(atom.scope), ids=tuple(ids)))
         return {source.id: source for source in atoms}
 
     segments_by_id = (

@@ -19,7 +19,7 @@ from lamina.errors import StoreError
 from lamina.logs import summarise_error
 from lamina.review.erasure_plan import ErasurePlan, ErasurePlanner
 from lamina.review.file_cleanup import FileCleanup, copy_matcher, has_pending_writes
-from lamina.store.base import CommitId, Store
+from lamina.store.base import CommitId, Store, TransactionMode
 from lamina.store.erasure import Erasure, PendingErasure
 from lamina.store.fingerprints import FingerprintKind, FingerprintText
 from lamina.sync import VaultSync
@@ -33,35 +33,17 @@ ON_REQUEST = "on request"
 """Replaces a reason that quotes what is erased."""
 _LONG_WORD_CHARS = 5
 _MIN_QUOTED_CHARS = 4
-_REASON_WORDS = frozenset(
-    {
-        "adopted",
-        "asked",
-        "captured",
-        "changed",
-        "confirmed",
-        "deleted",
-        "edited",
-        "erase",
-        "erased",
-        "forget",
-        "found",
-        "imported",
-        "older",
-        "pinned",
-        "remember",
-        "sealed",
-        "statement",
-        "statements",
-        "unpinned",
-    }
-)
+_WORDS_OF_REASONS = """
+    adopted asked captured changed confirmed deleted edited erase erased forget found imported older pinned remember
+    sealed statement statements unpinned
+"""
+_REASON_WORDS = frozenset(_WORDS_OF_REASONS.split())
 """Words of lamina's own commit reasons, which quote no memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureReceipt:
-    """What an erasure removed, counted by place, and copies that lamina cannot change.
+    """The result of an erasure, counted by place, and copies that lamina cannot change.
 
     `still_in`: files of the vault that lamina does not own and that contain the text. Not `finished`: another program
     has a database or a file open; the erasure is finished when the vault is opened next.
@@ -95,16 +77,16 @@ class Eraser:
         """Erase atoms, the sentences they rest on, and every copy of those."""
         plan = self.plan(targets)
         with self.disk.lock("vault", LOCK_SECONDS):
-            with self.store.exclusive_transaction():
-                if self.store.position() != plan.position:
-                    plan = self.plan(targets)
-                vectors = sum(self.store.encodings.count_by_model().values())
-                started = self.store.erasures.apply(_build_erasure(plan, reason, self.actor, self.scope))
-            removed_files = FileCleanup(self.disk, self.store.ledger).remove_files(started)
+            with self.store.transaction(TransactionMode.WRITE) as transaction:
+                if transaction.journal.position() != plan.position:
+                    plan = ErasurePlanner(transaction, self.scopes).plan(targets)
+                vectors = sum(transaction.passages.encodings.count_by_model().values())
+                started = transaction.admin.erasures.apply(_build_erasure(plan, reason, self.actor, self.scope))
+            removed_files = FileCleanup(self.disk, self.store.projection).remove_files(started)
         counts = count_removed(plan, started) | Counter(files=removed_files)
         finished = self._finish(counts)
-        counts["vectors"] = vectors - sum(self.store.encodings.count_by_model().values())
-        cleanup = FileCleanup(self.disk, self.store.ledger)
+        counts["vectors"] = vectors - sum(self.store.passages.encodings.count_by_model().values())
+        cleanup = FileCleanup(self.disk, self.store.projection)
         return ErasureReceipt(
             commit=CommitId(started.commit),
             erased=started.erased_ids,
@@ -124,21 +106,21 @@ class Eraser:
 
 def finish_erasures(store: Store, disk: Disk, sync: VaultSync, counts: Counter[str] | None = None) -> bool:
     """Finish every erasure that was started; return whether none is left."""
-    unfinished, totals = store.erasures.pending(), counts if counts is not None else Counter()
+    unfinished, totals = store.admin.erasures.pending(), counts if counts is not None else Counter()
     if not unfinished:
         return True
-    cleanup = FileCleanup(disk, store.ledger)
+    cleanup = FileCleanup(disk, store.projection)
     with disk.lock("vault", LOCK_SECONDS):
         totals["files"] += sum(cleanup.remove_files(erasure) for erasure in unfinished if erasure.search_json)
     sync.run()
     for erasure in unfinished:
-        if erasure.search_json and not has_pending_writes(store.ledger, erasure.rewritten_ids):
+        if erasure.search_json and not has_pending_writes(store.projection, erasure.rewritten_ids):
             with disk.lock("vault", LOCK_SECONDS):
                 terms = removal_target_from_json(erasure.search_json)
                 totals.update(cleanup.redact_copies(erasure, terms))
-                store.erasures.mark_files_done(erasure, copy_matcher(terms, erasure))
-    store.erasures.scrub()
-    return not store.erasures.pending()
+                store.admin.erasures.mark_files_done(erasure, copy_matcher(terms, erasure))
+    store.admin.erasures.scrub()
+    return not store.admin.erasures.pending()
 
 
 def count_removed(plan: ErasurePlan, started: PendingErasure | None = None) -> Counter[str]:

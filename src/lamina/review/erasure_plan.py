@@ -74,35 +74,28 @@ class ErasurePlanner:
 
     def plan(self, targets: Sequence[Atom]) -> ErasurePlan:
         """Return what is erased together with these atoms."""
-        position = self._store.position()
+        position = self._store.journal.position()
         new_atoms = list(targets)
         while new_atoms:
             self._add_erased(new_atoms)
             new_atoms = self._find_copies(new_atoms)
         terms = RemovalTarget([*self._sentences, *self._contents()], [*self._claim_values()])
-        mentioning = self._store.erasures.find_mentions(terms.words | self._erased.keys(), self._scopes)
+        mentioning = self._store.admin.erasures.find_mentions(terms.words | self._erased.keys(), self._scopes)
         segments = self._redact_segments(mentioning, terms)
         rewritten = self._rewrite_others(mentioning, terms, segments)
         redacted = {atom_id: versions for atom_id, (versions, _) in segments.items() if atom_id not in self._erased}
         removed_forms = {form for _, spans in segments.values() for form in spans}
         all_terms = RemovalTarget([*terms.forms, *removed_forms, *self._segment_sentences], terms.values)
-        return ErasurePlan(
-            self._erased,
-            {**redacted, **rewritten},
-            tuple(self._marks(all_terms.forms)),
-            all_terms,
-            sum(len(forms) for _, forms in segments.values()),
-            position,
-        )
+        sentence_count, marks = sum(len(forms) for _, forms in segments.values()), tuple(self._marks(all_terms.forms))
+        return ErasurePlan(self._erased, {**redacted, **rewritten}, marks, all_terms, sentence_count, position)
 
     def _history(self, atom_id: AtomId) -> list[Atom]:
         if atom_id not in self._histories:
-            self._histories[atom_id] = [version.atom for version in self._store.versions(atom_id)]
+            self._histories[atom_id] = [version.atom for version in self._store.journal.versions(atom_id)]
         return self._histories[atom_id]
 
     def _read(self, ids: Iterable[AtomId]) -> list[Atom]:
-        unique_ids = tuple(dict.fromkeys(ids))
-        return self._store.read(AtomFilter(scopes=self._scopes, ids=unique_ids)) if unique_ids else []
+        return self._store.atoms.read(AtomFilter(scopes=self._scopes, ids=tuple(dict.fromkeys(ids))))
 
     def _add_erased(self, atoms: Iterable[Atom]) -> None:
         """Mark atoms as erased, with those that rest on erased segments only."""
@@ -124,7 +117,7 @@ class ErasurePlanner:
 
     def _resting_only_on_erased(self, segment: Atom) -> list[Atom]:
         keys = {(segment.id, passage.n) for version in self._history(segment.id) for passage in passages_of(version)}
-        atoms = self._read(rest.atom_id for rest in self._store.find_evidence_spans(keys, self._scopes))
+        atoms = self._read(rest.atom_id for rest in self._store.graph.find_evidence(keys, self._scopes).spans)
         return [atom for atom in atoms if all(evidence.segment in self._erased for evidence in atom.evidence)]
 
     def _add_sentence(self, evidence: Evidence) -> None:
@@ -136,17 +129,11 @@ class ErasurePlanner:
         originals: list[str] = []
         for text in self._texts(segment, evidence.passage):
             if not originals:
-                originals = [
-                    text[start:end] for start, end in overlapping_sentences(text, evidence.start, evidence.end)
-                ]
-                matches = originals
+                spans = overlapping_sentences(text, evidence.start, evidence.end)
+                matches = originals = [text[start:end] for start, end in spans]
             else:
-                candidates = (text[start:end] for start, end in find_sentences(text))
-                matches = [
-                    sentence
-                    for sentence in candidates
-                    if any(are_similar_sentences(sentence, original) for original in originals)
-                ]
+                sentences = (text[start:end] for start, end in find_sentences(text))
+                matches = [one for one in sentences if any(are_similar_sentences(one, other) for other in originals)]
             forms |= {normal_form(sentence) for sentence in matches}
         self._sentences |= forms
 
@@ -159,14 +146,14 @@ class ErasurePlanner:
         copies: dict[AtomId, Atom] = {}
         for atom in atoms:
             for version in self._erased[atom.id]:
-                if version.is_segment or kind_traits(version.kind).is_listing:
+                if not _is_statement(version):
                     continue
                 if normal_form(version.content):
-                    same_text = self._store.read(AtomFilter(scopes=self._scopes, contents=(version.content,)))
+                    same_text = self._store.atoms.read(AtomFilter(scopes=self._scopes, contents=(version.content,)))
                     copies |= {copied.id: copied for copied in same_text}
                 claim = claim_of(version)
                 if claim is not None:
-                    rivals = self._store.read(AtomFilter(scopes=self._scopes, claims=(str(claim),)))
+                    rivals = self._store.atoms.read(AtomFilter(scopes=self._scopes, claims=(str(claim),)))
                     copies |= {
                         rival.id: rival for rival in rivals if comparable_value(rival) == comparable_value(version)
                     }
@@ -174,9 +161,7 @@ class ErasurePlanner:
 
     def _statements(self) -> Iterator[Atom]:
         for versions in self._erased.values():
-            yield from (
-                version for version in versions if not version.is_segment and not kind_traits(version.kind).is_listing
-            )
+            yield from filter(_is_statement, versions)
 
     def _contents(self) -> Iterator[str]:
         for version in self._statements():
@@ -189,13 +174,9 @@ class ErasurePlanner:
             value = normal_form(version.value or "")
             # An extracted sentence has no attribute: its other words say what the value belongs to.
             attribute_text = version.attribute or (version.content if version.evidence else "")
-            context_words = (
-                frozenset(normal_form(f"{version.subject} {attribute_text}").split())
-                - _UNSPECIFIC_WORDS
-                - set(value.split())
-            )
+            context_words = frozenset(normal_form(f"{version.subject} {attribute_text}").split())
             if len(value) >= _MIN_VALUE_CHARS or " " in value or any(map(str.isdigit, value)):
-                yield TargetValue(value, context_words)
+                yield TargetValue(value, context_words - _UNSPECIFIC_WORDS - set(value.split()))
 
     def _redact_segments(
         self, mentioning: Iterable[AtomId], terms: RemovalTarget
@@ -239,9 +220,9 @@ class ErasurePlanner:
         while erased_count != len(self._erased):
             erased_count, rewritten = len(self._erased), {}
             moved_places = [*self._spans, *self._erased_places()]
-            resting = self._store.find_evidence_spans(
+            resting = self._store.graph.find_evidence(
                 [(AtomId(segment), n) for segment, n in moved_places], self._scopes
-            )
+            ).spans
             resting_ids, linked = (citation.atom_id for citation in resting), self._linked_atoms()
             for head in self._read([*ids, *resting_ids, *linked]):
                 if head.id in self._erased or head.is_segment:
@@ -257,7 +238,7 @@ class ErasurePlanner:
         """Return atoms that link to an erased one."""
         ids = list(self._erased)
         for start in range(0, len(ids), BATCH_SIZE):
-            yield from (edge.source for edge in self._store.edges(ids[start : start + BATCH_SIZE], self._scopes))
+            yield from (edge.source for edge in self._store.graph.edges(ids[start : start + BATCH_SIZE], self._scopes))
 
     def _erased_places(self) -> Iterator[PassageKey]:
         for atom_id, versions in self._erased.items():
@@ -300,11 +281,8 @@ class ErasurePlanner:
         if head.kind == "box":
             return not rewritten.derived_from or "- [[" not in rewritten.content
         if has_generated_section(head.content):
-            return (
-                rewritten.content != head.content
-                and "- [[" not in rewritten.content
-                and not extract_user_text(rewritten.content)
-            )
+            has_text = "- [[" in rewritten.content or extract_user_text(rewritten.content)
+            return rewritten.content != head.content and not has_text
         is_derived = head.origin is Origin.DREAM and any(atom_id in self._erased for atom_id in head.derived_from)
         return is_derived or not normal_form(rewritten.content.replace(ERASED_MARK, " "))
 
@@ -329,10 +307,8 @@ class ErasurePlanner:
     def _neighbour_marks(self, forms: Collection[str]) -> Iterator[FingerprintText]:
         """Return marks for the neighbours of erased sentences: they tell an old transcript from a new statement."""
         segments = [versions[-1] for versions in self._erased.values() if versions[-1].is_segment]
-        segments += [
-            self._history(AtomId(segment_id))[-1]
-            for segment_id in dict.fromkeys(segment_id for segment_id, _ in self._spans)
-        ]
+        redacted = dict.fromkeys(AtomId(segment_id) for segment_id, _ in self._spans)
+        segments += [self._history(segment_id)[-1] for segment_id in redacted]
         for segment in segments:
             org = organisation_name(segment.scope)
             for _, _, form, near in sentences_with_neighbours([passage.text for passage in passages_of(segment)]):
@@ -341,6 +317,10 @@ class ErasurePlanner:
                         FingerprintText(org, FingerprintKind.SENTENCE_WITH_NEIGHBOUR, f"{form}\0{neighbour}")
                         for neighbour in near
                     )
+
+
+def _is_statement(atom: Atom) -> bool:
+    return not atom.is_segment and not kind_traits(atom.kind).is_listing
 
 
 def _sentence_forms(atom: Atom) -> Iterator[str]:

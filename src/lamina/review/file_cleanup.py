@@ -17,25 +17,26 @@ from lamina.atom.identity import AtomId
 from lamina.atom.sentence_removal import ERASED_MARK, RemovalTarget, remove_linked_lines
 from lamina.importers.documents.text_decoding import decode_text
 from lamina.store.erasure import PendingErasure
-from lamina.store.ledger import Ledger
+from lamina.store.projection import Projection
 from lamina.sync.disk_diff import try_parse
 from lamina.text.normal_form import normal_form
 from lamina.vault import layout, vault_setup
-from lamina.vault.disk import Disk, UnusableFile
+from lamina.vault.disk import Disk
+from lamina.vault.file_stamp import UnusableFile
 
 MAX_READ_BYTES = 64 << 20
 ID_LENGTH = 26
 _BACKUP_PATTERNS = ("*~", ".*.sw?", "#*#", "*.bak", ".~lock.*", "*.orig")
 _VERSION_FOLDERS = (".stversions", ".dropbox.cache", ".trash", ".sync", ".history", ".versions", ".snapshots")
 _TEXT_EXTENSIONS = frozenset(
-    {"", "txt", "md", "markdown", "json", "jsonl", "csv", "html", "htm", "xml", "yaml", "yml", "log"}
+    {"", *["txt", "md", "markdown", "json", "jsonl", "csv", "html", "htm", "xml", "yaml", "yml", "log"]}
 )
 
 
 class FileCleanup:
     """Cleans copies of erased text in the vault. The caller holds the vault's lock."""
 
-    def __init__(self, disk: Disk, ledger: Ledger) -> None:
+    def __init__(self, disk: Disk, ledger: Projection) -> None:
         self._disk, self._ledger = disk, ledger
         self._home = disk.root / vault_setup.INTERNAL_FOLDER
 
@@ -61,9 +62,8 @@ class FileCleanup:
         counts: Counter[str] = Counter()
         for swap_copy in self._disk.swap_copies():
             with suppress(FileNotFoundError, UnusableFile):
-                if self._disk.copy_path(swap_copy.name) in erasure.paths or is_copy(
-                    self._disk.copy_bytes(swap_copy.name)
-                ):
+                is_of_erased = self._disk.copy_path(swap_copy.name) in erasure.paths
+                if is_of_erased or is_copy(self._disk.copy_bytes(swap_copy.name)):
                     self._disk.delete_copy(swap_copy.name)
                     counts["copies"] += 1
         for file in _list_files(self._home / "tmp"):
@@ -132,11 +132,8 @@ class _ErasureCleaner:
         clean = self._clean(file.suffix.lower(), text)
         if clean == text:
             return False
-        if (
-            clean is None
-            or (is_generated and self._contains_erased(clean))
-            or not normal_form(clean.replace(ERASED_MARK, " "))
-        ):
+        is_dirty = clean is not None and is_generated and contains_erased(self._terms, clean)
+        if clean is None or is_dirty or not normal_form(clean.replace(ERASED_MARK, " ")):
             file.unlink(missing_ok=True)
         else:
             _rewrite(file, clean)
@@ -180,10 +177,7 @@ class _ErasureCleaner:
     def file_contains(self, file: Path) -> bool:
         """Return whether a file contains erased text."""
         text = _read_text(file)
-        return text is not None and self._contains_erased(text)
-
-    def _contains_erased(self, text: str) -> bool:
-        return contains_erased(self._terms, text)
+        return text is not None and contains_erased(self._terms, text)
 
     def _clean(self, suffix: str, text: str) -> str | None:
         if suffix == ".json":
@@ -295,7 +289,7 @@ def contains_erased(terms: RemovalTarget, text: str) -> bool:
     return any(f" {form} " in padded for form in terms.forms)
 
 
-def has_pending_writes(ledger: Ledger, ids: Sequence[AtomId]) -> bool:
+def has_pending_writes(ledger: Projection, ids: Sequence[AtomId]) -> bool:
     """Return whether the file of any of these atoms is still to be written."""
     atom_ids = set(ids)
     return bool(atom_ids) and any(pending.atom_id in atom_ids for pending in ledger.pending_files(100_000))

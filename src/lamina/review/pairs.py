@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -29,7 +28,8 @@ from lamina.atom.trust import TRUST
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.statement_commit import retry_exclusively
 from lamina.errors import Refused
-from lamina.review.reviewer import Reviewer, parse_reason
+from lamina.review.proposal_groups import union_labels
+from lamina.review.reviewer_access import Reviewer, parse_reason
 from lamina.review.revise import apply_revision, parse_revision
 from lamina.store.base import AtomFilter
 
@@ -57,7 +57,7 @@ def list_pairs(reviewer: Reviewer, *, include_postponed: bool = False) -> list[P
     """Return every pair that is pending review, the newest first.
 
     With `include_postponed` also postponed pairs, at the end, and likely changes that no answer depends on. A change
-    that only a model detected is ranked and marked without review; a person is asked only if one of the two is pinned,
+    that only a model detected is ranked and marked without review; it is listed only if one of the two is pinned,
     disputed, core or was used in an answer.
     """
     now, statements = reviewer.now(), {atom.id: atom for atom in _contradicting_statements(reviewer)}
@@ -67,21 +67,18 @@ def list_pairs(reviewer: Reviewer, *, include_postponed: bool = False) -> list[P
             if link.target in statements and link.target != atom.id:
                 ids = frozenset({atom.id, link.target})
                 links[ids] = max(link.confidence, links.get(ids, 0.0))
-    sides = (
-        (statements[first_id], statements[second_id], links[ids])
-        for ids in links
-        for first_id, second_id in [sorted(ids)]
-    )
-    found_pairs = [
-        _build_pair(first, second, confidence)
-        for first, second, confidence in sides
-        if first.scope == second.scope and not are_both_valid(first, second)
-    ]
+    pairs = []
+    for ids, confidence in links.items():
+        first, second = (statements[atom_id] for atom_id in sorted(ids))
+        if first.scope == second.scope and not are_both_valid(first, second):
+            pairs.append(_build_pair(first, second, confidence))
+
+    def is_postponed(pair: Pair) -> bool:
+        return pair.later is not None and pair.later > now
+
     if not include_postponed:
-        found_pairs = _pairs_in_use(found_pairs, reviewer)
-    due = [pair for pair in found_pairs if pair.later is None or pair.later <= now]
-    postponed = [pair for pair in found_pairs if pair.later is not None and pair.later > now]
-    return [*sorted(due, key=_newest_first), *(sorted(postponed, key=_newest_first) if include_postponed else ())]
+        pairs = [pair for pair in _pairs_in_use(pairs, reviewer) if not is_postponed(pair)]
+    return sorted(pairs, key=lambda pair: (is_postponed(pair), _newest_first(pair)))
 
 
 def keep_one(kept_id: str, other_id: str, reason: str, reviewer: Reviewer) -> Receipt:
@@ -89,18 +86,18 @@ def keep_one(kept_id: str, other_id: str, reason: str, reviewer: Reviewer) -> Re
     parsed_reason = parse_reason(reason)
 
     def attempt() -> Receipt:
-        kept, other = _load_pair(kept_id, other_id, reviewer)
-        since = effective_from(kept)
+        statement, other = _load_pair(kept_id, other_id, reviewer)
+        since = effective_from(statement)
         is_change = since > effective_from(other) and not other.is_episode
-        ended = remove_contradiction(other, kept.id).with_(
+        ended = remove_contradiction(other, statement.id).with_(
             status=Status.SUPERSEDED if is_change else Status.INVALIDATED,
             valid_until=min(other.valid_until or since, since) if is_change else other.valid_until,
-            superseded_by=(*other.superseded_by, kept.id),
+            superseded_by=(*other.superseded_by, statement.id),
         )
-        confirmed = remove_contradiction(kept, other.id).with_(
+        confirmed = remove_contradiction(statement, other.id).with_(
             status=Status.ACTIVE,
-            valid_from=since if is_change else kept.valid_from,
-            supersedes=(*kept.supersedes, other.id),
+            valid_from=since if is_change else statement.valid_from,
+            supersedes=(*statement.supersedes, other.id),
         )
         result = Result.SUPERSEDED if is_change else Result.INVALIDATED
         outcomes = (Outcome(Result.SUPERSEDES, confirmed, parsed_reason), Outcome(result, ended, parsed_reason))
@@ -115,16 +112,11 @@ def both_valid(first_id: str, second_id: str, reason: str, reviewer: Reviewer) -
 
     def attempt() -> Receipt:
         first, second = _load_pair(first_id, second_id, reviewer)
-        outcomes = [
-            Outcome(
-                Result.REVISED,
-                mark_both_valid(remove_contradiction(statement, counterpart.id), counterpart.id).with_(
-                    status=Status.ACTIVE
-                ),
-                parsed_reason,
-            )
+        marked = (
+            mark_both_valid(remove_contradiction(statement, counterpart.id), counterpart.id)
             for statement, counterpart in ((first, second), (second, first))
-        ]
+        )
+        outcomes = [Outcome(Result.REVISED, atom.with_(status=Status.ACTIVE), parsed_reason) for atom in marked]
         return reviewer.commit_outcomes("both_valid", parsed_reason, outcomes)
 
     return retry_exclusively(reviewer.store, attempt)
@@ -132,10 +124,8 @@ def both_valid(first_id: str, second_id: str, reason: str, reviewer: Reviewer) -
 
 def merge(first_id: str, second_id: str, content: str, reason: str, reviewer: Reviewer, **fields: object) -> Receipt:
     """Replace both statements by the given text, with the origin of the less trusted one."""
-    parsed_reason, revision = (
-        parse_reason(reason),
-        parse_revision(content, fields, redact_personal=reviewer.redact_personal),
-    )
+    parsed_reason = parse_reason(reason)
+    revision = parse_revision(content, fields, redact_personal=reviewer.redact_personal)
 
     def attempt() -> Receipt:
         pair = _build_pair(*_load_pair(first_id, second_id, reviewer))
@@ -150,10 +140,8 @@ def merge(first_id: str, second_id: str, content: str, reason: str, reviewer: Re
             )
             for statement, counterpart in (both, both[::-1])
         ]
-        outcomes = [
-            Outcome(Result.NEW, merged, parsed_reason),
-            *(Outcome(Result.MERGED, atom, parsed_reason) for atom in ended),
-        ]
+        outcomes = [Outcome(Result.NEW, merged, parsed_reason)]
+        outcomes += [Outcome(Result.MERGED, atom, parsed_reason) for atom in ended]
         return reviewer.commit_outcomes("merge", parsed_reason, outcomes)
 
     return retry_exclusively(reviewer.store, attempt)
@@ -174,7 +162,7 @@ def need_more(first_id: str, second_id: str, note: str, reviewer: Reviewer) -> R
 def _pairs_in_use(pairs: list[Pair], reviewer: Reviewer) -> list[Pair]:
     """Leave out likely changes whose statements no answer used."""
     likely = [pair for pair in pairs if pair.confidence <= LIKELY_CHANGE_CONFIDENCE]
-    counters = reviewer.store.ledger.signals_of({atom.id for pair in likely for atom in (pair.a, pair.b)})
+    counters = reviewer.store.signals.get({atom.id for pair in likely for atom in (pair.a, pair.b)})
 
     def matters(atom: Atom) -> bool:
         is_used = atom.id in counters and counters[atom.id].recall_count > 0
@@ -185,14 +173,12 @@ def _pairs_in_use(pairs: list[Pair], reviewer: Reviewer) -> list[Pair]:
 
 def _contradicting_statements(reviewer: Reviewer) -> list[Atom]:
     """Return the live statements with a contradicts link, as their files say."""
-    links = reviewer.store.find_relations(RelationName.CONTRADICTS, reviewer.scopes, LIVE_STATUSES)
-    ids = {AtomId(atom_id) for link in links for atom_id in (link.source, link.target)}
-    return (
-        reviewer.read_synced(
-            AtomFilter(scopes=reviewer.scopes, ids=tuple(sorted(ids)), statuses=LIVE_STATUSES, include_run_notes=False)
-        )
-        if ids
-        else []
+    links = reviewer.store.graph.find_relations(RelationName.CONTRADICTS, reviewer.scopes, LIVE_STATUSES)
+    ids = tuple(sorted({AtomId(atom_id) for link in links for atom_id in (link.source, link.target)}))
+    if not ids:
+        return []
+    return reviewer.read_synced(
+        AtomFilter(scopes=reviewer.scopes, ids=ids, statuses=LIVE_STATUSES, include_run_notes=False)
     )
 
 
@@ -212,14 +198,8 @@ def _load_pair(first_id: str, second_id: str, reviewer: Reviewer) -> tuple[Atom,
 
 def _build_pair(first: Atom, second: Atom, confidence: float = 1.0) -> Pair:
     older, newer = sorted((first, second), key=lambda statement: (effective_from(statement), statement.id))
-    return Pair(
-        older,
-        newer,
-        confidence,
-        _pair_reason(older, newer, confidence),
-        next_review_at(older, newer),
-        newer.metadata.get(NEED_MORE_NOTE, ""),
-    )
+    reason, note = _pair_reason(older, newer, confidence), newer.metadata.get(NEED_MORE_NOTE, "")
+    return Pair(older, newer, confidence, reason, next_review_at(older, newer), note)
 
 
 def _pair_reason(older: Atom, newer: Atom, confidence: float) -> str:
@@ -229,11 +209,9 @@ def _pair_reason(older: Atom, newer: Atom, confidence: float) -> str:
     if TRUST[older.origin] != TRUST[newer.origin]:
         high, low = (older, newer) if TRUST[older.origin] > TRUST[newer.origin] else (newer, older)
         return f"{low.origin} contradicts {high.origin}"
-    return (
-        "possibly a change: the newer statement suggests it without saying so"
-        if confidence < SURE_CONFIDENCE
-        else "they contradict each other"
-    )
+    if confidence < SURE_CONFIDENCE:
+        return "possibly a change: the newer statement suggests it without saying so"
+    return "they contradict each other"
 
 
 def _newest_first(pair: Pair) -> tuple[float, str, str]:
@@ -253,9 +231,9 @@ def _build_merged(pair: Pair, reviewer: Reviewer) -> Atom:
         observed_at=now,
         subject=newer.subject,
         attribute=newer.attribute if has_same_claim else None,
-        tags=_union(older.tags, newer.tags),
-        entities=_union(older.entities, newer.entities),
-        agents=_union(older.agents, newer.agents),
+        tags=union_labels((older.tags, newer.tags)),
+        entities=union_labels((older.entities, newer.entities)),
+        agents=union_labels((older.agents, newer.agents)),
         evidence=tuple(dict.fromkeys((*older.evidence, *newer.evidence))),
         origin=origin,
         principal=reviewer.principal,
@@ -266,7 +244,3 @@ def _build_merged(pair: Pair, reviewer: Reviewer) -> Atom:
         pinned=older.pinned or newer.pinned,
         **kind_defaults(newer.kind) | {"layer": newer.layer},
     )
-
-
-def _union(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*first, *second)))

@@ -15,7 +15,7 @@ from lamina.capture.receipt import Result
 from lamina.errors import LaminaError
 from lamina.review.confirm import predict_verdict
 from lamina.review.pairs import Pair, list_pairs
-from lamina.review.reviewer import Reviewer
+from lamina.review.reviewer_access import Reviewer
 from lamina.store.base import AtomFilter
 from lamina.text.normal_form import one_line
 
@@ -25,7 +25,7 @@ HELD_DREAM = "held-dream"
 
 
 class DecisionType(StrEnum):
-    """What type of decision is requested."""
+    """A type of decision that is requested."""
 
     DELETIONS = "deletions"
     DREAM = "dream"
@@ -94,11 +94,8 @@ def _is_about(pending: Item | Atom | Pair, ids: Collection[str]) -> bool:
 def count_pending(reviewer: Reviewer, source: str | None, kind: DecisionType | None) -> int:
     """Return how many items are pending; without filters no files are read, since every page shows it."""
     if source is None and kind is None:
-        return (
-            reviewer.store.count(_held_filter(reviewer))
-            + len(list_pairs(reviewer))
-            + len([*_held_operations(reviewer)])
-        )
+        statements = reviewer.store.atoms.count(_held_filter(reviewer))
+        return statements + len(list_pairs(reviewer)) + len([*_held_operations(reviewer)])
     return len(_all_pending(reviewer, source, kind))
 
 

@@ -21,7 +21,7 @@ from lamina.atom.status import ENDED, Status
 from lamina.atom.trust import TRUST, Origin
 from lamina.capture.existing_statements import is_undone
 from lamina.capture.receipt import Outcome, Receipt, Result
-from lamina.review.reviewer import Reviewer
+from lamina.review.reviewer_access import Reviewer
 from lamina.store.base import AtomFilter, Store
 from lamina.text.normal_form import normal_form, one_line, value_form
 
@@ -41,7 +41,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """The groups that were found; the receipt lists the proposals that were created."""
+    """The groups of statements; the receipt lists the proposals that were created."""
 
     groups: tuple[Group, ...]
     receipt: Receipt
@@ -75,12 +75,11 @@ def dedup(reviewer: Reviewer, *, create_proposals: bool) -> Proposed:
 def _active_statements(reviewer: Reviewer, layer: Layer) -> list[Atom]:
     """Return active statements that may be replaced: not pinned, not episodes, without an end date."""
     now = reviewer.now()
-    query = AtomFilter(
-        scopes=reviewer.scopes, statuses=frozenset({Status.ACTIVE}), include_run_notes=False, valid_at=now
-    )
+    active = frozenset({Status.ACTIVE})
+    query = AtomFilter(scopes=reviewer.scopes, statuses=active, include_run_notes=False, valid_at=now)
     in_layer = (atom for atom in reviewer.read_synced(query) if layer in (atom.layer, kind_traits(atom.kind).layer))
     replaceable = (atom for atom in in_layer if not atom.is_episode and atom.is_searched and not atom.pinned)
-    return sorted((atom for atom in replaceable if atom.valid_until is None), key=_surest_first)
+    return sorted((atom for atom in replaceable if atom.valid_until is None), key=surest_first)
 
 
 def _is_plain(atom: Atom) -> bool:
@@ -88,7 +87,8 @@ def _is_plain(atom: Atom) -> bool:
     return atom.origin is not Origin.DREAM and "compacted_from" not in atom.metadata
 
 
-def _surest_first(atom: Atom) -> tuple[float, float, str]:
+def surest_first(atom: Atom) -> tuple[float, float, str]:
+    """Return a sort key: the highest confidence first, then the oldest."""
     return -atom.confidence, (atom.recorded_at or atom.observed_at).timestamp(), atom.id
 
 
@@ -145,23 +145,18 @@ def _decided_sources(
     statuses = frozenset({Status.CONSTRAINED, Status.TOMBSTONED})
     proposals = [
         proposal
-        for proposal in store.read(AtomFilter(scopes=scopes, statuses=statuses, include_run_notes=False))
+        for proposal in store.atoms.read(AtomFilter(scopes=scopes, statuses=statuses, include_run_notes=False))
         if proposal_type_of(proposal) in types
     ]
     sources = tuple({source for proposal in proposals for source in proposal.derived_from})
-    ended_ids = {
-        proposal.id for proposal in store.read(AtomFilter(scopes=scopes, ids=sources)) if proposal.status in ENDED
-    }
-    open_proposals = (
-        proposal
-        for proposal in proposals
-        if proposal.status is Status.CONSTRAINED and not ended_ids & {*proposal.derived_from}
-    )
-    rejected = (
-        proposal for proposal in proposals if proposal.status is Status.TOMBSTONED and not is_undone(proposal, store)
-    )
-    taken = {source for proposal in open_proposals for source in proposal.derived_from}
-    return taken, [frozenset(proposal.derived_from) for proposal in rejected]
+    ended = {atom.id for atom in store.atoms.read(AtomFilter(scopes=scopes, ids=sources)) if atom.status in ENDED}
+    taken, rejected = set[AtomId](), list[frozenset[AtomId]]()
+    for proposal in proposals:
+        if proposal.status is Status.CONSTRAINED and ended.isdisjoint(proposal.derived_from):
+            taken |= {*proposal.derived_from}
+        elif proposal.status is Status.TOMBSTONED and not is_undone(proposal, store):
+            rejected.append(frozenset(proposal.derived_from))
+    return taken, rejected
 
 
 def _build_synthesis(basis: str, members: Sequence[Atom], reviewer: Reviewer) -> Atom:
@@ -229,15 +224,16 @@ def _build_proposal(kind: str, members: Sequence[Atom], reviewer: Reviewer, **fi
         principal=reviewer.principal,
         derived_from=tuple(member.id for member in members),
         importance=max(member.importance for member in members),
-        tags=_union(member.tags for member in members),
-        entities=_union(member.entities for member in members),
-        agents=_union(member.agents for member in members),
+        tags=union_labels(member.tags for member in members),
+        entities=union_labels(member.entities for member in members),
+        agents=union_labels(member.agents for member in members),
         evidence=tuple(dict.fromkeys(part for member in members for part in member.evidence)),
         **values,
     )
 
 
-def _union(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def union_labels(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the labels of several lists, each once."""
     return tuple(dict.fromkeys(label for labels in lists for label in labels))
 
 

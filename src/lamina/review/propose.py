@@ -16,9 +16,9 @@ from lamina.capture.statement_commit import (
     Writer,
     classify_statements,
     commit_verdicts,
-    new_ids,
     retry_exclusively,
 )
+from lamina.capture.store_reads import StoreReads, new_ids
 from lamina.clock import Clock
 from lamina.errors import InvalidInput
 from lamina.store.base import Store
@@ -38,7 +38,7 @@ def propose(
         drafted = (draft.to_atom(next(fresh), writer.scope, writer.origin, writer.principal, now) for draft in drafts)
         atoms = [atom.with_(status=Status.CONSTRAINED) for atom in drafted]
         return commit_verdicts(
-            SegmentBatch(), classify_statements(atoms, store, now), writer, store, "propose", reason, key
+            SegmentBatch(), classify_statements(atoms, StoreReads(store), now), writer, store, "propose", reason, key
         )
 
     return retry_exclusively(store, attempt)

@@ -20,8 +20,8 @@ from lamina.capture.statement_commit import retry_exclusively
 from lamina.errors import InvalidInput, NotFound, Refused
 from lamina.review.pending_items import is_from_source
 from lamina.review.reinstatement import find_claim_holders, reinstate_ended
-from lamina.review.reviewer import Reviewer, parse_reason
-from lamina.store.base import AtomFilter, CommitId, EntryChange
+from lamina.review.reviewer_access import Reviewer, parse_reason
+from lamina.store.base import AtomFilter, EntryChange
 
 MAX_SHARE = 0.05
 """A quarantine of a larger share of all atoms needs explicit approval."""
@@ -29,7 +29,7 @@ MAX_SHARE = 0.05
 
 @dataclass(frozen=True, slots=True)
 class QuarantineTarget:
-    """What is quarantined: exactly one of a source, a session or an origin."""
+    """The target of a quarantine: exactly one of a source, a session or an origin."""
 
     source: str | None = None
     session: str | None = None
@@ -56,7 +56,7 @@ def quarantine(target: QuarantineTarget, reason: str, reviewer: Reviewer, *, yes
     reviewer.authorised_writer()
 
     def attempt() -> Receipt:
-        atoms = {atom.id: atom for atom in reviewer.store.read(AtomFilter(scopes=reviewer.scopes))}
+        atoms = {atom.id: atom for atom in reviewer.store.atoms.read(AtomFilter(scopes=reviewer.scopes))}
         quarantined = _find_descendants(target.includes, atoms)
         if not quarantined:
             raise NotFound(f"nothing came from {target}")
@@ -68,12 +68,9 @@ def quarantine(target: QuarantineTarget, reason: str, reviewer: Reviewer, *, yes
         pending = {atom.id: _as_pending(atom) for atom in quarantined.values() if atom.status is not Status.TOMBSTONED}
         reinstated = _reinstate_others(quarantined, atoms, reviewer)
         outcomes = [Outcome(Result.HELD, atom, f"came from {target}") for atom in pending.values()]
-        outcomes += [
-            Outcome(_result_of(atom, atoms), atom, f"{target} is in quarantine") for atom in reinstated.values()
-        ]
-        return reviewer.commit_outcomes(
-            "quarantine", f"{parsed_reason}: {target}", outcomes, TransitionCause.QUARANTINE
-        )
+        why, commit_reason = f"{target} is in quarantine", f"{parsed_reason}: {target}"
+        outcomes += [Outcome(_result_of(atom, atoms), atom, why) for atom in reinstated.values()]
+        return reviewer.commit_outcomes("quarantine", commit_reason, outcomes, TransitionCause.QUARANTINE)
 
     return retry_exclusively(reviewer.store, attempt)
 
@@ -124,19 +121,17 @@ def _reinstate_others(
         reinstated[atom_id] = atoms[atom_id].with_(superseded_by=tuple(holder.id for holder in holders))
         for holder in holders:
             successor = reinstated.get(holder.id, holder)
-            reinstated[successor.id] = successor.with_(
-                supersedes=tuple(dict.fromkeys((*successor.supersedes, atom_id)))
-            )
+            supersedes = tuple(dict.fromkeys((*successor.supersedes, atom_id)))
+            reinstated[successor.id] = successor.with_(supersedes=supersedes)
     return {atom.id: atom for atom in reinstated.values() if atom != atoms[atom.id]}
 
 
 def _side_effects(quarantined: Mapping[AtomId, Atom], reviewer: Reviewer) -> Iterable[tuple[EntryChange, Status]]:
     """Return other status changes in commits that only contain quarantined text, such as forgotten or challenged."""
-    commits: dict[CommitId, None] = {}
-    for atom_id in quarantined:
-        commits |= {version.commit: None for version in reviewer.store.versions(atom_id) if "content" in version.fields}
+    versions = (version for atom_id in quarantined for version in reviewer.store.journal.versions(atom_id))
+    commits = dict.fromkeys(version.commit for version in versions if "content" in version.fields)
     for commit in commits:
-        for entry in reviewer.store.read_journal(reviewer.scopes, commit=commit):
+        for entry in reviewer.store.journal.read(reviewer.scopes, commit=commit):
             written_ids = {change.atom_id for change in entry.changes if "content" in change.fields}
             if not written_ids <= quarantined.keys():
                 continue
@@ -147,8 +142,8 @@ def _side_effects(quarantined: Mapping[AtomId, Atom], reviewer: Reviewer) -> Ite
 
 
 def _is_untouched_since(change: EntryChange, reviewer: Reviewer) -> bool:
-    later = (version for version in reviewer.store.versions(change.atom_id) if version.revision > change.revision)
-    return all("status" not in version.fields for version in later)
+    versions = reviewer.store.journal.versions(change.atom_id)
+    return not any(version.revision > change.revision and "status" in version.fields for version in versions)
 
 
 def _result_of(atom: Atom, before: Mapping[AtomId, Atom]) -> Result:

@@ -1,4 +1,4 @@
-"""Reverses what removed atoms did to others: statements that they ended are reinstated as they were before.
+"""Reinstates statements as they were before they ended: those that removed atoms had ended, and restored ones.
 
 A removed statement between two others is bridged: what it had ended is then ended by its own successor.
 """
@@ -13,18 +13,18 @@ from lamina.atom.claim import claim_of
 from lamina.atom.identity import AtomId
 from lamina.atom.relation import RelationName
 from lamina.atom.scope import Scope
-from lamina.atom.status import ENDED, Status
+from lamina.atom.status import ENDED, REPLACED, Status
 from lamina.store.base import AtomFilter, CommitId, Store
 
-_REPLACED_STATUSES = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.MERGED})
+_REPLACED_STATUSES = REPLACED | {Status.INVALIDATED}
 _DEPENDENCY_RELATIONS = frozenset({RelationName.DEPENDS_ON, RelationName.IMPLEMENTS})
 
 
 def reinstate_ended(removed: Mapping[AtomId, Atom], store: Store, scopes: Sequence[Scope]) -> dict[AtomId, Atom]:
     """Return the atoms that removed ones had ended, as they are without them, and those challenged because of it."""
-    ended = _read_atoms(
-        {target for atom in removed.values() for target in atom.supersedes} - removed.keys(), store, scopes
-    )
+    ended_ids = {target for atom in removed.values() for target in atom.supersedes} - removed.keys()
+    successor_ids = {target for atom in removed.values() for target in atom.superseded_by} - removed.keys()
+    ended = _read_atoms(ended_ids, store, scopes)
     candidates = {candidate.id: candidate for candidate in ended if removed.keys() & set(candidate.superseded_by)}
     reinstated: dict[AtomId, Atom] = {}
     for ended_atom in candidates.values():
@@ -37,15 +37,12 @@ def reinstate_ended(removed: Mapping[AtomId, Atom], store: Store, scopes: Sequen
                 superseded_by=kept_ids, valid_until=until if is_reopened else ended_atom.valid_until
             )
         else:
-            versions = store.versions(ended_atom.id)
+            versions = store.journal.versions(ended_atom.id)
             n = next(n for n, version in enumerate(versions) if removed.keys() & set(version.atom.superseded_by))
-            reinstated[ended_atom.id] = restore_fields(
-                ended_atom, versions[n - 1].atom if n else None, versions[n].atom
-            )
+            before = versions[n - 1].atom if n else None
+            reinstated[ended_atom.id] = restore_fields(ended_atom, before, versions[n].atom)
             reinstated |= lift_doubts(ended_atom, versions[n].commit, candidates.keys(), store, scopes)
-    for successor in _read_atoms(
-        {target for atom in removed.values() for target in atom.superseded_by} - removed.keys(), store, scopes
-    ):
+    for successor in _read_atoms(successor_ids, store, scopes):
         bridged = tuple(atom.id for atom in reinstated.values() if successor.id in atom.superseded_by)
         kept_ids = tuple(atom_id for atom_id in successor.supersedes if atom_id not in removed)
         if bridged or kept_ids != successor.supersedes:
@@ -65,7 +62,7 @@ def find_claim_holders(
         query = AtomFilter(scopes=(atom.scope,), claims=(str(claim_of(atom)),), statuses=frozenset({Status.ACTIVE}))
         holders = [
             reinstated.get(holder.id, holder)
-            for holder in store.read(query)
+            for holder in store.atoms.read(query)
             if holder.id not in removed and _has_single_value(holder)
         ]
         conflicting = [holder for holder in holders if holder.id != atom.id and holder.validity.overlaps(atom.validity)]
@@ -109,7 +106,7 @@ def lift_doubts(
     ended: Atom, commit: CommitId, reinstated_ids: Collection[AtomId], store: Store, scopes: Sequence[Scope]
 ) -> dict[AtomId, Atom]:
     """Return atoms that were challenged only because the statement they depend on had ended."""
-    changes = [change for entry in store.read_journal(scopes, commit=commit) for change in entry.changes]
+    changes = [change for entry in store.journal.read(scopes, commit=commit) for change in entry.changes]
     ended_ids = {change.atom_id for change in changes if change.new_status in ENDED and change.old_status not in ENDED}
     challenged = {
         change.atom_id: change.old_status
@@ -121,15 +118,37 @@ def lift_doubts(
         depends_on_ended = any(
             relation.name in _DEPENDENCY_RELATIONS and relation.target == ended.id for relation in atom.relations
         )
-        before = challenged[atom.id]
-        if (
-            before is not None
-            and atom.status is Status.CHALLENGED
-            and (depends_on_ended or ended_ids <= {*reinstated_ids})
-        ):
+        before, is_lifted = challenged[atom.id], depends_on_ended or ended_ids <= {*reinstated_ids}
+        if before is not None and atom.status is Status.CHALLENGED and is_lifted:
             lifted[atom.id] = atom.with_(status=before)
     return lifted
 
 
+def restore_atom(atom: Atom, store: Store, scopes: Sequence[Scope]) -> list[Atom]:
+    """Return the atom as active, then what changes with it.
+
+    If another atom holds its claim now, its validity still ends when it did.
+    """
+    active = atom.with_(status=Status.ACTIVE)
+    versions = store.journal.versions(atom.id)
+    ended = next(
+        (n for n, version in reversed([*enumerate(versions)]) if version.old_status is not version.atom.status), None
+    )
+    if atom.status not in _REPLACED_STATUSES or ended is None:
+        return [active]
+    before = versions[ended - 1].atom if ended else None
+    restored_atom = restore_fields(atom, before, versions[ended].atom).with_(status=Status.ACTIVE, superseded_by=())
+    if find_claim_holders({atom.id: restored_atom}, (), store):
+        return [active]
+    released = [
+        successor.with_(supersedes=tuple(other for other in successor.supersedes if other != atom.id))
+        for successor in _read_atoms(atom.superseded_by, store, scopes)
+        if atom.id in successor.supersedes
+    ]
+    lifted = lift_doubts(atom, versions[ended].commit, {atom.id}, store, scopes)
+    changed_ids = {atom.id, *(other.id for other in released)}
+    return [restored_atom, *released, *(other for other in lifted.values() if other.id not in changed_ids)]
+
+
 def _read_atoms(ids: Collection[AtomId], store: Store, scopes: Sequence[Scope]) -> list[Atom]:
-    return store.read(AtomFilter(scopes=tuple(scopes), ids=tuple(sorted(ids)))) if ids else []
+    return store.atoms.read(AtomFilter(scopes=tuple(scopes), ids=tuple(sorted(ids))))

@@ -6,28 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from lamina.atom.atom import Atom
-from lamina.capture.draft import parse_draft, parse_text
-from lamina.capture.field_redaction import redact_fields
+from lamina.capture.draft import parse_draft, parse_text, redact_fields
 from lamina.errors import InvalidInput
 
-REVISABLE_FIELDS = frozenset(
-    {
-        "subject",
-        "attribute",
-        "value",
-        "tags",
-        "entities",
-        "kind",
-        "confidence",
-        "importance",
-        "valid_from",
-        "valid_until",
-        "expires_at",
-        "durability",
-        "memory_type",
-        "metadata",
-    }
-)
+_REVISABLE = """
+    subject attribute value tags entities kind confidence importance valid_from valid_until expires_at durability
+    memory_type metadata
+"""
+REVISABLE_FIELDS = frozenset(_REVISABLE.split())
 _TIME_FIELDS = frozenset({"valid_from", "valid_until"})
 
 

@@ -20,7 +20,7 @@ from lamina.capture.existing_statements import FORGET_REQUESTED_AT
 from lamina.capture.extraction import CapturedTurn, ExtractedStatement, Extractor
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.statement_commit import retry_exclusively
-from lamina.review.reviewer import Reviewer
+from lamina.review.reviewer_access import Reviewer
 from lamina.store.base import AtomFilter
 
 VERB = "reread"
@@ -32,7 +32,7 @@ _INFERRED_RELATIONS = frozenset({RelationName.DEPENDS_ON, RelationName.CONTRADIC
 
 @dataclass(frozen=True, slots=True)
 class RereadResult:
-    """What re-reading changes: statements with the text that was said, and statements that are dropped."""
+    """The changes of re-reading: statements with their original sentence, and statements that are dropped."""
 
     revised: tuple[Atom, ...]
     dropped: tuple[Atom, ...]
@@ -61,7 +61,7 @@ def _plan_changes(extractor: Extractor, reviewer: Reviewer) -> RereadResult:
     former = _former_statements(reviewer)
     segments = {
         segment.id: segment
-        for segment in reviewer.store.read(AtomFilter(scopes=(reviewer.scope,)))
+        for segment in reviewer.store.atoms.read(AtomFilter(scopes=(reviewer.scope,)))
         if segment.is_segment
     }
     sentences = _extract_sentences({atom.evidence[0].segment for atom in former}, segments, extractor)
@@ -82,30 +82,24 @@ def _plan_changes(extractor: Extractor, reviewer: Reviewer) -> RereadResult:
 
 def _former_statements(reviewer: Reviewer) -> list[Atom]:
     """Return the statements that rules extracted and that no person touched, the oldest first."""
-    atoms = reviewer.store.read(AtomFilter(scopes=(reviewer.scope,), statuses=_READ_STATUSES))
-    extracted = [atom for atom in atoms if atom.evidence and not atom.is_segment and not proposal_type_of(atom)]
-    candidates = [
-        atom for atom in extracted if atom.origin is not Origin.DREAM and FORGET_REQUESTED_AT not in atom.metadata
-    ]
-    untouched = (atom for atom in candidates if not atom.pinned and _is_untouched(atom, reviewer))
+    atoms = reviewer.store.atoms.read(AtomFilter(scopes=(reviewer.scope,), statuses=_READ_STATUSES))
+    extracted = (atom for atom in atoms if atom.evidence and not atom.is_segment and not proposal_type_of(atom))
+    untouched = (atom for atom in extracted if not atom.pinned and _is_untouched(atom, reviewer))
     return sorted(untouched, key=lambda atom: atom.id)
 
 
 def _is_untouched(atom: Atom, reviewer: Reviewer) -> bool:
-    return {version.verb for version in reviewer.store.versions(atom.id)} <= _MACHINE_VERBS
+    if atom.origin is Origin.DREAM or FORGET_REQUESTED_AT in atom.metadata:
+        return False
+    return {version.verb for version in reviewer.store.journal.versions(atom.id)} <= _MACHINE_VERBS
 
 
 def _extract_sentences(
     segment_ids: set[str], segments: dict[AtomId, Atom], extractor: Extractor
 ) -> list[ExtractedStatement]:
     """Return what the extractor finds in the segments that the former statements rest on."""
-    turns = [
-        turn
-        for segment_id in sorted(segment_ids)
-        if AtomId(segment_id) in segments
-        for turn in _turns_of(segments[AtomId(segment_id)])
-    ]
-    return extractor.extract(turns)
+    cited = [segments[AtomId(segment_id)] for segment_id in sorted(segment_ids & segments.keys())]
+    return extractor.extract([turn for segment in cited for turn in _turns_of(segment)])
 
 
 def _turns_of(segment: Atom) -> Iterator[CapturedTurn]:
@@ -119,7 +113,7 @@ def _is_overlapping(first: Evidence, second: Evidence) -> bool:
 
 
 def _revise(atom: Atom, extracted: ExtractedStatement, former_ids: set[AtomId]) -> Atom:
-    """Return the statement with the text that was said: active, without claim and without what rules inferred."""
+    """Return the statement with its original sentence: active, without claim and without what rules inferred."""
     return atom.with_(
         content=extracted.content,
         kind="fact",

@@ -9,7 +9,7 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import ENDED, Status
 from lamina.atom.trust import Origin
 from lamina.capture.change.dependants import add_dependants
-from lamina.store.base import AtomChange, AtomFilter, Commit, Store
+from lamina.store.base import AtomChange, AtomFilter, Commit, Store, TransactionMode
 
 VERB = "settle"
 
@@ -21,12 +21,13 @@ def settle(store: Store, scope: Scope, now: datetime) -> list[Atom]:
     """
     if not _find_due(store, scope, now):
         return []
-    with store.exclusive_transaction():
-        due = [atom.with_(status=Status.SUPERSEDED) for atom in _find_due(store, scope, now)]
+    with store.transaction(TransactionMode.WRITE) as transaction:
+        due = [atom.with_(status=Status.SUPERSEDED) for atom in _find_due(transaction, scope, now)]
         if not due:
             return []
-        atoms, reason = add_dependants(due, f"their successors took effect by {now:%Y-%m-%d}", store, Origin.HUMAN)
-        done = store.commit(
+        reason = f"their successors took effect by {now:%Y-%m-%d}"
+        atoms, reason = add_dependants(due, reason, transaction, Origin.HUMAN)
+        done = transaction.journal.append(
             Commit(
                 # The origin that announced the successor was trusted enough; this only applies it on its day.
                 actor="lamina",
@@ -41,13 +42,13 @@ def settle(store: Store, scope: Scope, now: datetime) -> list[Atom]:
 
 
 def _find_due(store: Store, scope: Scope, now: datetime) -> list[Atom]:
-    expired = store.read(AtomFilter(scopes=(scope,), statuses=frozenset({Status.ACTIVE}), expired_by=now))
+    expired = store.atoms.read(AtomFilter(scopes=(scope,), statuses=frozenset({Status.ACTIVE}), expired_by=now))
     return [atom for atom in expired if atom.superseded_by and not atom.is_episode and _was_announced(store, atom)]
 
 
 def _was_announced(store: Store, atom: Atom) -> bool:
     """Return whether its end was in the future when it was set; a restored statement is left as it is."""
-    versions = store.versions(atom.id)
+    versions = store.journal.versions(atom.id)
     announcing = [
         version for version in versions if version.atom.superseded_by and version.atom.valid_until == atom.valid_until
     ]

@@ -29,7 +29,7 @@ _INNER_HEIGHT = HEIGHT - TOP - BOTTOM
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What is measured, its range, and the labelled values."""
+    """An axis: its label, its range, and the labelled values."""
 
     label: str
     low: float
@@ -92,14 +92,14 @@ def count_axis(label: str, maximum: float) -> Axis:
     return Axis(label, 0, high, tuple((n * step, f"{n * step:,.0f}") for n in range(round(high / step) + 1)))
 
 
-def render_svg(panel: Panel) -> str:
-    """Render one panel as a document."""
-    return _render_document([panel], 1)
-
-
 def render_sheet(panels: Sequence[Panel]) -> str:
-    """Render several panels as one document, two in a row."""
-    return _render_document(panels, COLUMNS)
+    """Render panels as one document, two in a row."""
+    width, height = WIDTH * min(COLUMNS, len(panels)), HEIGHT * ceil(len(panels) / COLUMNS)
+    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+    body = [line for n, panel in enumerate(panels) for line in _render_panel(panel, n)]
+    title_ids = " ".join(f"{panel.name}-title" for panel in panels)
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="{title_ids}">'
+    return "\n".join([head, f"<style>{_render_style()}</style>", *body, "</svg>", ""])
 
 
 def write_plots(path: Path, panels: Sequence[Panel]) -> None:
@@ -137,16 +137,6 @@ def spread_labels(positions: Sequence[float], gap: float, low: float, high: floa
     return [places[n] for n in range(len(positions))]
 
 
-def _render_document(panels: Sequence[Panel], columns: int) -> str:
-    across = min(columns, len(panels))
-    width, height = WIDTH * across, HEIGHT * ceil(len(panels) / columns)
-    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-    body = [line for n, panel in enumerate(panels) for line in _render_panel(panel, n, columns)]
-    title_ids = " ".join(f"{panel.name}-title" for panel in panels)
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="{title_ids}">'
-    return "\n".join([head, f"<style>{_render_style()}</style>", *body, "</svg>", ""])
-
-
 def _render_style() -> str:
     light = "".join(f"\n  .c{n} {{ stroke: {colour} }}" for n, colour in enumerate(LIGHT))
     dark = "".join(f"\n    .c{n} {{ stroke: {colour} }}" for n, colour in enumerate(DARK))
@@ -173,8 +163,8 @@ def _render_style() -> str:
 """
 
 
-def _render_panel(panel: Panel, n: int, columns: int) -> Iterator[str]:
-    left, top = WIDTH * (n % columns), HEIGHT * (n // columns)
+def _render_panel(panel: Panel, n: int) -> Iterator[str]:
+    left, top = WIDTH * (n % COLUMNS), HEIGHT * (n // COLUMNS)
     yield f'<g transform="translate({left} {top})" role="group" aria-labelledby="{panel.name}-title">'
     yield f'<title id="{panel.name}-title">{escape(panel.title)}</title><desc>{escape(panel.description)}</desc>'
     yield f'<text class="title" x="{LEFT}" y="26">{escape(panel.title)}</text>'
@@ -285,24 +275,12 @@ def _draw_panel(axes: Any, panel: Panel) -> None:
     for n, (line, place) in enumerate(zip(panel.lines, _label_positions(panel), strict=True)):
         dash = _dash(n, line)
         style = (0, tuple(map(int, dash.split()))) if dash else "-"
-        axes.plot(
-            *zip(*line.points, strict=True),
-            color=LIGHT[n % len(LIGHT)],
-            linestyle=style,
-            linewidth=3 if line.is_strong else 1.5,
-            clip_on=False,
-        )
-        height = 1 - (place - TOP) / _INNER_HEIGHT
-        axes.text(
-            1.03,
-            height,
-            line.label,
-            transform=axes.transAxes,
-            va="center",
-            fontsize=8.5,
-            color=LIGHT[n % len(LIGHT)],
-            fontweight="bold" if line.is_strong else "normal",
-        )
+        color, strong = LIGHT[n % len(LIGHT)], line.is_strong
+        points = zip(*line.points, strict=True)
+        axes.plot(*points, color=color, linestyle=style, linewidth=3 if strong else 1.5, clip_on=False)
+        height, weight = 1 - (place - TOP) / _INNER_HEIGHT, "bold" if strong else "normal"
+        label = {"transform": axes.transAxes, "va": "center", "fontsize": 8.5, "color": color, "fontweight": weight}
+        axes.text(1.03, height, line.label, **label)
     if panel.mark is not None:
         axes.axvline(panel.mark[0], color="#555", linestyle="--", linewidth=1)
         axes.text(panel.mark[0], 1.01, panel.mark[1], transform=axes.get_xaxis_transform(), ha="center", fontsize=8)

@@ -1,1 +1,1 @@
-"""What sentences assert about slots, and what that changes: comparison, ranking and replacement."""
+"""Assertions of sentences about slots, and what they change: comparison, ranking and replacement."""

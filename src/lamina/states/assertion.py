@@ -42,11 +42,6 @@ class Assertion:
         return self.text[start - self.state.start : end - self.state.start]
 
     @cached_property
-    def value_words(self) -> frozenset[str]:
-        """The words of the value, as search sees them."""
-        return frozenset(analyse(self.value))
-
-    @cached_property
     def names(self) -> frozenset[str]:
         """The capitalised words inside the sentence and the words with digits, without those of the value."""
         words = [word.strip(".,;:!?()\"'") for word in self.text.split()[1:]]

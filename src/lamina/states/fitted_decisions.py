@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -10,9 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from lamina.states.logistic_model import LogisticModel
 from lamina.states.state_ranking import CertaintyRange
 from lamina.vectors.levels import Floats
+
+
+class LogisticModel:
+    """Returns probabilities for rows of features. Weights and threshold come from `make train`."""
+
+    def __init__(self, weights: Sequence[float], bias: float, threshold: float = 0.5) -> None:
+        self._weights, self._bias, self.threshold = np.array(weights, np.float64), bias, threshold
+
+    def probabilities(self, features: Floats) -> Floats:
+        """Return the probability for each row."""
+        logits = np.asarray(features, np.float64) @ self._weights + self._bias
+        return np.asarray(1.0 / (1.0 + np.exp(-np.clip(logits, -30, 30))), np.float32)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ MIN_SLOT_SIMILARITY = 0.6
 
 
 class ReplacementCertainty(IntEnum):
-    """How certain a replacement is: a likely one changes labels and order, a sure one withholds the earlier
+    """The certainty of a replacement: a likely one changes labels and order, a sure one withholds the earlier
     statement."""
 
     NONE = 0

@@ -8,7 +8,7 @@ question about an event, a reason or a list is ranked as it would be without the
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,9 +30,8 @@ STATE_FEATURES = (
     "past: answers",
 )
 """What changes the relevance of a candidate, by what the question asks for."""
-SAME_TIME_MS = 1_000
 NEAR_DISTANCE, NEAR_SOFTNESS, MIN_SIMILARITY = 0.15, 0.05, 0.2
-"""A candidate states the slot asked for if it is about as similar to the question as the most similar one."""
+"""A candidate states the requested slot if it is about as similar to the question as the most similar one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +51,34 @@ STATE_CERTAINTY = CertaintyRange(0.95, 0.998)
 
 
 @dataclass(frozen=True, slots=True)
+class SaidAt:
+    """When a passage was said: its time, when it was recorded, and its position in its session."""
+
+    at_ms: int = 0
+    recorded_ms: int = 0
+    session: str = ""
+    position: int = 0
+
+    @property
+    def sort_key(self) -> tuple[int, int, str, int]:
+        """Oldest first."""
+        return self.at_ms, self.recorded_ms, self.session, self.position
+
+    def is_after(self, other: SaidAt) -> bool:
+        """Return whether this was said later; of passages of one moment only those of one session have an order."""
+        if (self.at_ms, self.recorded_ms) == (other.at_ms, other.recorded_ms):
+            return self.session == other.session and self.position > other.position
+        return (self.at_ms, self.recorded_ms) > (other.at_ms, other.recorded_ms)
+
+
+@dataclass(frozen=True, slots=True)
 class StateCandidate:
-    """A candidate: its relevance so far, its sentences, its words and its time."""
+    """A candidate: its relevance so far, its sentences, its words and when it was said."""
 
     relevance: float
     assertions: Sequence[Assertion]
     text: str = ""
-    at_ms: int = 0
+    said: SaidAt = SaidAt()
 
 
 def add_speaker(text: str, speaker: str) -> str:
@@ -83,7 +103,7 @@ MIN_STATE_PROBABILITY = 0.2
 
 @dataclass(frozen=True, slots=True)
 class ListReadings:
-    """What the list reader says about the best candidates; zeros for those it did not read, and without a list reader.
+    """The list reader's reading of the best candidates; zeros for those it did not read, and without a list reader.
 
     `answers` is the probability that a candidate answers the question, `outdated` that it states an earlier value of
     what is asked for, and `outdated_by` the newer candidate that most likely answers.
@@ -120,7 +140,7 @@ def read_candidates_together(
         READ_TOGETHER if 1.0 - question.asks[QuestionTarget.NO_STATE] >= MIN_STATE_PROBABILITY else READ_BRIEFLY
     )
     read_order = [n for n in np.argsort(-relevance, kind="stable").tolist() if candidates[n].text][:count_read]
-    read_order.sort(key=lambda n: candidates[n].at_ms)
+    read_order.sort(key=lambda n: candidates[n].said.sort_key)
     for n, reading in zip(read_order, reader.answers(text, [candidates[n].text for n in read_order]), strict=True):
         answers[n], outdated[n], is_read[n] = reading.answers, reading.outdated, 1.0
     words = {n: lower_case_words(candidates[n].text) for n in read_order}
@@ -129,7 +149,7 @@ def read_candidates_together(
         newer = [
             m
             for m in read_order[index + 1 :]
-            if candidates[m].at_ms > candidates[n].at_ms + SAME_TIME_MS and own_names <= words[m]
+            if candidates[m].said.is_after(candidates[n].said) and own_names <= words[m]
         ]
         outdated_by[n] = max(newer, key=lambda m: answers[m], default=None)
         if not newer:
@@ -139,7 +159,7 @@ def read_candidates_together(
 
 @dataclass(frozen=True, slots=True)
 class StateView:
-    """What the state model says about the candidates of one question, one entry for each candidate.
+    """The state model's view of the candidates of one question, one entry for each candidate.
 
     `best` is the sentence nearest to the question, None for a passage without one; `newness` is how new it is among
     those that are near the question, from 0 to 1.
@@ -254,6 +274,20 @@ EARLIER_FEATURES = (
     "the newer answers",
     "not read",
 )
+ANSWER_FEATURES = (
+    "relevance",
+    "passage",
+    "similarity",
+    "states the slot",
+    "current",
+    "current × similarity",
+    "no state",
+    "share of the best",
+    "answers",
+    "answers, log-odds",
+    "not read",
+)
+"""What decides whether a candidate answers a question at all."""
 
 
 def compute_earlier_features(
@@ -285,3 +319,27 @@ def compute_earlier_features(
             1.0 - readings.is_read[n],
         )
     return rows
+
+
+def compute_answer_features(
+    question: QuestionState, view: StateView, readings: ListReadings, terms: Sequence[Mapping[str, float]]
+) -> Floats:
+    """Return the features of each candidate in the order of ANSWER_FEATURES; `terms` are those of its relevance."""
+    relevance = np.array([max(0.0, sum(candidate_terms.values())) for candidate_terms in terms])
+    passage = np.array([candidate_terms.get("passage", 0.0) for candidate_terms in terms])
+    current, no_state, count = question.asks_current, question.asks[QuestionTarget.NO_STATE], len(terms)
+    return np.column_stack(
+        [
+            relevance,
+            passage,
+            view.similarity,
+            view.states_slot,
+            np.full(count, current),
+            current * view.similarity,
+            np.full(count, no_state),
+            relevance / max(1e-6, float(relevance.max(initial=0.0))),
+            readings.answers,
+            [log_odds(probability) if probability else 0.0 for probability in readings.answers.tolist()],
+            1.0 - readings.is_read,
+        ]
+    ).astype(np.float32)

@@ -11,7 +11,7 @@ from lamina.models.state_model import QuestionState, SentenceState
 
 
 class SentenceModel(Protocol):
-    """What is needed of a state model."""
+    """The interface of a state model."""
 
     @property
     def id(self) -> str:
@@ -25,14 +25,14 @@ class SentenceModel(Protocol):
 
 
 class StatementPairModel(Protocol):
-    """What is needed of a pair model."""
+    """The interface of a pair model."""
 
     def read(self, earlier: str, new: str) -> RelationReading:
         """Return what a new statement does to an earlier one."""
 
 
 class TextListReader(Protocol):
-    """What is needed of a list reader; candidates are given oldest first."""
+    """The interface of a list reader; candidates are given oldest first."""
 
     def answers(self, question: str, candidates: Sequence[str]) -> Sequence[AnswerReading]:
         """Return for each candidate whether it answers a question or states an earlier value."""
@@ -50,13 +50,8 @@ class StateReader:
         self._model, self.pairs, self.lists = model, pairs, lists
 
     @property
-    def model_id(self) -> str:
-        """The name of the state model's weights."""
-        return self._model.id
-
-    @property
     def is_light(self) -> bool:
-        """Whether the state model reads static vectors, which are less precise."""
+        """Return whether the state model reads static vectors, which are less precise."""
         return self._model.id.startswith("state_light")
 
     def read(self, text: str) -> Sequence[SentenceState]:

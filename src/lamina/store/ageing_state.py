@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -14,12 +14,12 @@ from lamina.atom.status import Status
 AGEING_STATUSES = frozenset({Status.ACTIVE, Status.ARCHIVED, Status.CHALLENGED})
 """Statuses that age: active, archived or challenged. The others are pending review or have ended."""
 BACKGROUND_VERBS = frozenset({"box", "entity", "inbox", "settle", "dream"})
-"""Verbs of commits that no user asked for: they are no sign of activity."""
+"""Verbs of commits that no user requested: they are no sign of activity."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgeingState:
-    """What maintenance found out about an atom at a revision, and when to check it again.
+    """The result of maintenance for an atom at a revision, and when to check it again.
 
     `tier`: whether it is in the hot or the cold tier; `next_check_at`: None if nothing will change by itself; `state`:
     its lifecycle state; `bits`: the precision of its vectors. Retention, importance and recency (relative to its kind)
@@ -37,16 +37,13 @@ class AgeingState:
 
 
 class AgeingStates(Protocol):
-    """Ageing states. They take part in `Store.exclusive_transaction()` and `Store.trial_transaction()`."""
+    """Ageing states. They take part in transactions."""
 
     def find_due(self, scope: Scope, by: datetime, limit: int | None = None) -> list[AtomId]:
         """Return the ageing atoms of a scope to check by a moment, the oldest record first, then by id.
 
         Those never checked, those written or used since, and those whose time for the next check has come.
         """
-
-    def get(self, ids: Iterable[AtomId]) -> dict[AtomId, AgeingState]:
-        """Return the states of these atoms, without those never checked."""
 
     def put(self, states: Mapping[AtomId, AgeingState]) -> None:
         """Store the states of atoms that were checked; one that was written since then stays due."""

@@ -37,7 +37,7 @@ class SessionBacklog:
 class Buffer(Protocol):
     """The waiting passages.
 
-    Inside `Store.exclusive_transaction()` it changes together with the commits made there, or not at all.
+    Inside a write transaction it changes together with the commits made there, or not at all.
     """
 
     def add(self, passages: Iterable[BufferedPassage]) -> None:

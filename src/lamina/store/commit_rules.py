@@ -16,7 +16,7 @@ from lamina.atom.scope import Scope, readable_scopes
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status, TransitionCause, check_transition
 from lamina.atom.trust import TRUST, Origin, words_need_review
 from lamina.errors import ClaimTaken, InvalidInput, InvalidScope, NotFound, Refused, StaleRevision
-from lamina.store.base import AtomChange, Commit
+from lamina.store.journal import AtomChange, Commit
 
 MAX_CHAIN = 10_000
 _STATUS_FIELDS = ("status", "valid_from", "valid_until", "superseded_by")
@@ -78,7 +78,7 @@ def validate_change(change: AtomChange, heads: Mapping[AtomId, Atom], commit: Co
 
 
 def _check_change(old: Atom, new: Atom, commit: Commit) -> None:
-    """Raise if an existing atom may not change like this, whoever writes it."""
+    """Raise if an existing atom may not change like this, whatever the origin of the commit."""
     if old.revision != new.revision:
         raise StaleRevision(old.id, new.revision, old.revision)
     check_transition(old.status, new.status, commit.way)

@@ -1,4 +1,4 @@
-"""What dreams store between runs: how far each step has read, and when statements were probed.
+"""The progress of dreams between runs: how far each step has read, and when statements were probed.
 
 It is not part of the history: what is lost is examined again.
 """
@@ -14,7 +14,7 @@ from lamina.atom.scope import Scope
 
 
 class DreamProgress(Protocol):
-    """Progress of the dream steps. No write waits for the disk; `Store.trial_transaction()` rolls it back."""
+    """Progress of the dream steps. No write waits for the disk; a trial rolls it back."""
 
     def get_position(self, scope: Scope, step: str) -> int | None:
         """Return the journal position up to which a step has processed a scope; None if it never has."""

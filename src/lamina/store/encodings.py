@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer, MemoryType
@@ -22,6 +19,7 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.text.speaker_roles import is_assistant
+from lamina.text.time_windows import TimeWindows
 from lamina.vectors.levels import Floats, QueryVector
 
 PassageKey: TypeAlias = tuple[AtomId, int]
@@ -73,7 +71,7 @@ class TextEncoding:
 
 @dataclass(frozen=True, slots=True)
 class PrecisionChange:
-    """What a change of precision does.
+    """The effect of a change of precision.
 
     How many vectors change to each number of bits, and how many texts lose their token states.
     """
@@ -90,26 +88,22 @@ class EncodingSizes:
     states: tuple[int, int]
 
 
-class TimeWindow(Protocol):
-    """A span of time that a query names."""
-
-    def contains(self, times_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which of the moments are inside the span."""
-
-
 @dataclass(frozen=True, slots=True)
 class ScoreTerms:
-    """Numbers added to a passage's score: by speaker, by when it was said, and by the time it mentions."""
+    """Numbers added to a passage's score: by speaker, by when it was said, and by the time it mentions.
+
+    `window`: spans of whole days, and days that return every year.
+    """
 
     speakers: Mapping[str, float]
-    window: TimeWindow | None = None
+    window: TimeWindows | None = None
     in_window: float = 0.0
     mentions_window: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorQuery:
-    """Which passages to find: the best by cosine, text score, added terms and the weight of their status.
+    """A selection of passages: the best by cosine, text score, added terms and the weight of their status.
 
     The score is `(cosine × vector_weight + text score × text_weight + terms) × weight of the status`. A sum below 0 is
     not weighted, because less weight would raise it. Passages are filtered before they are ranked; one with neither a
@@ -193,37 +187,17 @@ class Encodings(Protocol):
         than the wanted bits. Below `MIN_BITS_FOR_STATES` no token states are stored.
         """
 
-    def coverage(self, model: str, scopes: Sequence[Scope]) -> tuple[int, int]:
-        """Return how many passages of these scopes a model has encoded, and how many there are."""
-
     def count_by_model(self) -> dict[str, int]:
         """Return how many texts each model has encoded."""
 
     def drop_model(self, model: str) -> None:
         """Delete everything that a model computed."""
 
-    def find_nearest(self, query: VectorQuery) -> list[NearPassage]:
-        """Return the best passages, unordered; more than the limit if some tie."""
-
-    def count_filtered_out(self, query: VectorQuery, min_cosine: float) -> dict[str, int]:
-        """Return how many passages with at least this cosine were filtered out, by the reason."""
-
-    def cosines(self, model: str, query_vector: QueryVector, keys: Sequence[PassageKey]) -> list[float]:
-        """Return the cosine of each passage's nearest chunk with a query; 0 if it is not encoded."""
-
     def vectors(self, model: str, ids: Sequence[AtomId]) -> dict[AtomId, Floats]:
         """Return the vectors of the first passage of each atom, one row per chunk; without those not encoded."""
 
-    def states(self, model: str, digests: Iterable[bytes]) -> dict[bytes, PackedStates]:
-        """Return the token states of texts in any packing; without those not encoded."""
-
-    def speakers(self, scopes: Sequence[Scope]) -> frozenset[str]:
-        """Return the speakers of all recallable passages; those of forgotten passages are left out."""
-
-    def token_statistics(
-        self, scopes: Sequence[Scope], tokens: Sequence[str]
-    ) -> dict[Scope, tuple[int, dict[str, int]]]:
-        """Return for each scope the number of recallable passages, and in how many each token occurs."""
+    def states(self, models: Sequence[str], digests: Iterable[bytes]) -> dict[str, dict[bytes, PackedStates]]:
+        """Return for each model the token states of texts in any packing; without those not encoded."""
 
     def set_precision(self, bits: Mapping[AtomId, int], *, dry_run: bool = False) -> PrecisionChange:
         """Store the vectors of these atoms in so many bits; those that cannot be converted become missing.

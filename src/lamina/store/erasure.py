@@ -15,7 +15,7 @@ from lamina.store.fingerprints import FingerprintText
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
-    """What is to be erased from the journal, in one commit.
+    """The content to erase from the journal, in one commit.
 
     `erased_ids`: atoms of which only a stub stays. `rewritten`: every version of other atoms without the erased text,
     oldest first. `quotes_erased`: whether a text outside of versions (a reason, a message) quotes the erased text; the

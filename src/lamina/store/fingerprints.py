@@ -13,7 +13,7 @@ from lamina.atom.scope import Scope
 
 
 class FingerprintKind(StrEnum):
-    """What a fingerprint stands for.
+    """The kind of text that a fingerprint stands for.
 
     `VALUE_WITH_TOPIC`: a value with one word of what it is the value of. `SENTENCE_WITH_NEIGHBOUR`: a sentence with
     words that were next to it.
@@ -38,7 +38,7 @@ class FingerprintText:
 
 @dataclass(frozen=True, slots=True)
 class ErasureStub:
-    """What remains of an erased atom."""
+    """The stub that remains of an erased atom."""
 
     atom_id: AtomId
     scope: Scope

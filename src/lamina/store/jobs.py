@@ -1,10 +1,17 @@
-"""Background work that one process does for all: a lease names the worker, and expires if the worker dies."""
+"""Background work that one process does for all: a lease has a token, and expires if it is not renewed."""
 
 from __future__ import annotations
 
+import os
+import secrets
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from lamina.worker import Worker
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +45,34 @@ class Jobs(Protocol):
 
     def prune(self, before: datetime) -> int:
         """Delete jobs that finished before a moment and have no holder; return how many."""
+
+
+def new_lease_token() -> str:
+    """Return a token that no other holder has. Host and process are only for people who read the list of jobs."""
+    return f"{socket.gethostname()}:{os.getpid()}-{secrets.token_hex(8)}"
+
+
+class LeaseRenewal:
+    """Renews the lease of a job in the background, so that a long step does not lose it."""
+
+    def __init__(self, jobs: Jobs, name: str, holder: str, seconds: float) -> None:
+        self._jobs, self._name, self._holder, self._seconds = jobs, name, holder, seconds
+        self._done = self._total = 0
+
+    def report(self, done: int, total: int) -> bool:
+        """Store the progress and renew the lease; return False if it was lost, and the holder must stop."""
+        self._done, self._total = done, total
+        return self._jobs.renew(self._name, self._holder, self._seconds, done, total)
+
+    @contextmanager
+    def run(self) -> Iterator[None]:
+        """Renew the lease three times in its duration until the block ends."""
+        worker = Worker("lease", self._renew)
+        worker.wake()
+        try:
+            yield
+        finally:
+            worker.stop()
+
+    def _renew(self, should_stop: object) -> float | None:
+        return self._seconds / 3 if self.report(self._done, self._total) else None

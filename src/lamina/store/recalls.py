@@ -1,4 +1,4 @@
-"""What the last recalls returned, so that feedback can be given later. Ids only, never the text of a query."""
+"""Results of the last recalls, so that feedback can be given later. Ids only, never the text of a query."""
 
 from __future__ import annotations
 

@@ -1,18 +1,20 @@
-"""What changed on the disk compared with the ledger."""
+"""Compare the disk with the ledger."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lamina.clock import disk_time_ns
 from lamina.errors import InvalidInput
 from lamina.store.base import FileSnapshot
-from lamina.store.ledger import FileEntry, FileState, Ledger
+from lamina.store.projection import FileEntry, FileRecord, FileState, Projection
 from lamina.vault import layout
 from lamina.vault.atom_file import ParsedFile, parse_file
-from lamina.vault.disk import Disk, Stamp, UnusableFile
-from lamina.vault.frontmatter import Unreadable
+from lamina.vault.disk import Disk
+from lamina.vault.file_stamp import Stamp, UnusableFile
+from lamina.vault.strict_yaml_reader import Unreadable
 
 RACY_NS = 20_000_000
 COARSE_RACY_NS = 2_100_000_000
@@ -50,7 +52,7 @@ class DiskChanges:
 class DiskDiff:
     """Compares disk and ledger, by stamps first, and by bytes if the stamps are not enough."""
 
-    def __init__(self, disk: Disk, ledger: Ledger) -> None:
+    def __init__(self, disk: Disk, ledger: Projection) -> None:
         self._disk, self._ledger = disk, ledger
 
     def read(self, path: str) -> ReadFile | UnusableFile | None:
@@ -105,30 +107,29 @@ class DiskDiff:
         entry = self._ledger.entry(path)
         return entry is not None and entry.state is not FileState.GONE and self.stamp(path) is None
 
-    def differs(self, path: str) -> bool:
-        """Return whether a file differs from the ledger; a pending one differs if a person wrote it."""
-        entry, stamp = self._ledger.entry(path), self.stamp(path)
-        if entry is None or entry.state is FileState.GONE:
-            return stamp is not None
-        if entry.stamp is None:
-            return stamp is not None and not self._is_our_data(path)
-        return stamp is None or (has_changed(entry, stamp) and not self._has_same_bytes(path))
+    def find_differing(self, records: Mapping[str, FileRecord | None]) -> list[str]:
+        """Return those of the files that differ from their record in the ledger; a pending one differs if a person
+        wrote it."""
+        return [path for path, record in records.items() if self._differs(path, record)]
 
-    def _is_our_data(self, path: str) -> bool:
+    def _differs(self, path: str, record: FileRecord | None) -> bool:
+        stamp = self.stamp(path)
+        if record is None or record.entry.state is FileState.GONE:
+            return stamp is not None
+        if record.entry.stamp is None:
+            return stamp is not None and not self._is_our_data(path, record)
+        return stamp is None or (has_changed(record.entry, stamp) and not self._has_same_bytes(path, record))
+
+    def _is_our_data(self, path: str, record: FileRecord) -> bool:
         """Return whether the file contains bytes that lamina wrote."""
-        record, file = self._ledger.record(path), self.read(path)
-        if record is None or not isinstance(file, ReadFile):
+        file = self.read(path)
+        if not isinstance(file, ReadFile):
             return True
         return file.data in (record.data, record.base) or hashlib.sha256(file.data).hexdigest() in record.written_hashes
 
-    def _has_same_bytes(self, path: str) -> bool:
-        record, file = self._ledger.record(path), self.read(path)
-        return (
-            record is not None
-            and isinstance(file, ReadFile)
-            and record.entry.state is FileState.ATOM
-            and file.data == record.data
-        )
+    def _has_same_bytes(self, path: str, record: FileRecord) -> bool:
+        file = self.read(path)
+        return isinstance(file, ReadFile) and record.entry.state is FileState.ATOM and file.data == record.data
 
 
 def has_changed(entry: FileEntry, stamp: Stamp) -> bool:

@@ -22,10 +22,13 @@ from lamina.atom.status import ENDED, Status, TransitionCause
 from lamina.atom.trust import TRUST, Origin, limit_origin
 from lamina.clock import Clock
 from lamina.store.base import AtomChange, AtomFilter, Commit, FileSnapshot, Store
-from lamina.store.ledger import FileProblem, FileRecord
+from lamina.store.problems import FileProblem
+from lamina.store.projection import FileChanges, FileRecord
 from lamina.sync.field_edits import DecideStatus, FileEdit, StatusDecision, merge_edit, undo_deletion, verb_of
 from lamina.sync.new_files import resolve_links
 from lamina.vault.atom_file import ParsedFile
+
+NO_CHANGES = FileChanges()
 
 
 class EditCommitter:
@@ -34,13 +37,8 @@ class EditCommitter:
     def __init__(
         self, store: Store, decide_status: DecideStatus, ids: IdSource, clock: Clock, *, needs_review: bool
     ) -> None:
-        self._store, self._ledger, self._decide_status, self._ids, self._clock = (
-            store,
-            store.ledger,
-            decide_status,
-            ids,
-            clock,
-        )
+        self._store, self._ledger, self._problems = store, store.projection, store.admin.problems
+        self._decide_status, self._ids, self._clock = decide_status, ids, clock
         self.needs_review = needs_review
 
     def head(self, record: FileRecord) -> Atom:
@@ -64,24 +62,26 @@ class EditCommitter:
         does not say yet, is written into it.
         """
         edit = self._merge_edit(before, after, head, path)
+        files = FileChanges({head.id: snapshot}) if snapshot is not None else NO_CHANGES
         if self.needs_review:
-            return self._propose(edit, head, path, snapshot, after.lines.get("status", 1))
+            return self._propose(edit, head, path, files, after.lines.get("status", 1))
         if is_restored:
             edit = undo_deletion(edit, after, head)
         if edit.atom.status is head.status or edit.way is TransitionCause.UNDO:
-            self.commit("edit", f"edited {path}", [AtomChange(edit.atom, snapshot)], head.scope, edit.way)
+            self.commit("edit", f"edited {path}", [edit.atom], head.scope, edit.way, files)
         else:
             decision = self._decide_status(edit.atom.with_(status=head.status), edit.atom.status)
-            changes = [AtomChange(decision.atom, snapshot), *map(AtomChange, decision.other_atoms)]
+            atoms = [decision.atom, *decision.other_atoms]
             verb = verb_of(head.status, edit.atom.status)
-            self.commit(verb, _commit_reason(f"edited {path}", decision), changes, head.scope, decision.way)
+            self.commit(verb, _commit_reason(f"edited {path}", decision), atoms, head.scope, decision.way, files)
         return edit.differs_from(head)
 
     def commit_deletion(self, head: Atom, path: str) -> None:
         """Commit that a person deleted an atom's file."""
         decision = self._decide_status(head, Status.TOMBSTONED)
-        changes = [AtomChange(decision.atom, is_file_deleted=True), *map(AtomChange, decision.other_atoms)]
-        self.commit("delete", _commit_reason(f"deleted {path}", decision), changes, head.scope)
+        files = FileChanges(deleted=frozenset({head.id}))
+        atoms = [decision.atom, *decision.other_atoms]
+        self.commit("delete", _commit_reason(f"deleted {path}", decision), atoms, head.scope, files=files)
 
     def to_new_atom(self, atom: Atom) -> Atom:
         """Return the atom of a new file as it will be written: pending, if edits of files need review."""
@@ -94,12 +94,13 @@ class EditCommitter:
         self,
         verb: str,
         reason: str,
-        changes: Sequence[AtomChange],
+        atoms: Sequence[Atom],
         scope: Scope,
         way: TransitionCause = TransitionCause.ORDINARY,
+        files: FileChanges = NO_CHANGES,
     ) -> None:
-        """Commit changes as the actor `human`."""
-        self._store.commit(
+        """Commit atoms as the actor `human`, together with what a person did to their files."""
+        self._ledger.commit_edits(
             Commit(
                 actor="human",
                 origin=Origin.HUMAN,
@@ -107,8 +108,9 @@ class EditCommitter:
                 reason=reason,
                 scope=scope,
                 way=way,
-                changes=tuple(changes),
-            )
+                changes=tuple(map(AtomChange, atoms)),
+            ),
+            files,
         )
 
     def _merge_edit(self, before: ParsedFile, after: ParsedFile, head: Atom, path: str) -> FileEdit:
@@ -116,21 +118,20 @@ class EditCommitter:
         named = self._ledger.find_atom_by_name
         edit = merge_edit(resolve_links(before, named), resolve_links(after, named), head, path)
         for problem in edit.problems:
-            self._ledger.report_problem(problem)
+            self._problems.report(problem)
         return edit
 
-    def _propose(self, edit: FileEdit, head: Atom, path: str, snapshot: FileSnapshot | None, line: int) -> bool:
+    def _propose(self, edit: FileEdit, head: Atom, path: str, files: FileChanges, line: int) -> bool:
         """Propose the edit. The file is rewritten from the atom; the edited text is in the proposal."""
         if edit.atom.status is not head.status:
             message = "the status was not changed: edits of files need review; decide with `lamina review`"
-            self._ledger.report_problem(FileProblem(path, "refused-status", message, line, head.id))
+            self._problems.report(FileProblem(path, "refused-status", message, line, head.id))
         fields = [name for name in PROPOSABLE_FIELDS if getattr(edit.atom, name) != getattr(head, name)]
         proposal = self._proposal(edit.atom, head, path, fields)
         is_new = bool(fields) and not self._is_proposed(proposal)
-        changes = [AtomChange(head, snapshot)] if snapshot is not None else []
-        changes += [AtomChange(proposal)] if is_new else []
-        if changes:
-            self.commit("propose", f"edited {path}: pending review", changes, head.scope)
+        atoms = ([head] if head.id in files.snapshots else []) + ([proposal] if is_new else [])
+        if atoms:
+            self.commit("propose", f"edited {path}: pending review", atoms, head.scope, files=files)
         return is_new
 
     def _proposal(self, edited: Atom, head: Atom, path: str, fields: Sequence[str]) -> Atom:
@@ -155,15 +156,12 @@ class EditCommitter:
 
     def _is_proposed(self, proposal: Atom) -> bool:
         """Return whether the same edit is pending already: an open editor may save it again."""
-        atom_filter = AtomFilter(
-            scopes=(proposal.scope,), statuses=frozenset({Status.CONSTRAINED}), contents=(proposal.content,)
+        pending, values = frozenset({Status.CONSTRAINED}), edited_values(proposal)
+        query = AtomFilter(scopes=(proposal.scope,), statuses=pending, contents=(proposal.content,))
+        return any(
+            atom.derived_from == proposal.derived_from and edited_values(atom) == values
+            for atom in self._store.atoms.read(query)
         )
-        pending_atoms = (
-            pending_atom
-            for pending_atom in self._store.read(atom_filter)
-            if pending_atom.derived_from == proposal.derived_from
-        )
-        return any(edited_values(pending_atom) == edited_values(proposal) for pending_atom in pending_atoms)
 
 
 def _commit_reason(action: str, decision: StatusDecision) -> str:

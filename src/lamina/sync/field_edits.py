@@ -1,4 +1,4 @@
-"""What a person changed in a file: only the fields that differ from what the file said before. Pure functions."""
+"""Find what a person changed in a file: only the fields that differ from the previous version. Pure functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lamina.atom.atom import FIXED_FIELDS, Atom, kind_defaults
 from lamina.atom.passage import close_segment, parse_segment
 from lamina.atom.status import ENDED, TRANSITIONS, Status, TransitionCause, check_transition
 from lamina.errors import TransitionRefused
-from lamina.store.ledger import FileProblem
+from lamina.store.problems import FileProblem
 from lamina.vault.atom_file import ParsedFile
 
 _OPTIONAL_FIELDS = ("observed_at",)
@@ -32,7 +32,7 @@ class FileEdit:
 
 @dataclass(frozen=True, slots=True)
 class StatusDecision:
-    """What a status that a person wrote into a file changes in the atom and in others."""
+    """The effect of a status that a person wrote into a file, on the atom and on others."""
 
     atom: Atom
     other_atoms: tuple[Atom, ...]
@@ -68,18 +68,16 @@ def merge_edit(before: ParsedFile, after: ParsedFile, head: Atom, path: str) -> 
     problems: list[FileProblem] = []
     for name in sorted(FIXED_FIELDS & changes.keys()):
         del changes[name]
-        problems.append(
-            _to_problem(path, after, head, name, "ignored-field", f"{name} never changes; the edit was ignored")
-        )
+        problems.append(_fixed_field_problem(path, after, head, name))
     if after.id is not None and after.id != head.id:
-        problems.append(_to_problem(path, after, head, "id", "ignored-field", "id never changes; the edit was ignored"))
+        problems.append(_fixed_field_problem(path, after, head, "id"))
     way = TransitionCause.ORDINARY
     if "status" in changes:
         way = TransitionCause.RESTORE if head.status in ENDED else TransitionCause.ORDINARY
         refusal = _refusal_reason(head.status, changes["status"], way)
         if refusal:
             del changes["status"]
-            problems.append(_to_problem(path, after, head, "status", "refused-status", refusal))
+            problems.append(FileProblem(path, "refused-status", refusal, after.lines.get("status", 1), head.id))
     problems += _overruled_changes(before, head, changes, path)
     if "content" in changes:
         changes["content"] += _later_turns(before, head, changes["content"])
@@ -122,14 +120,9 @@ def _overruled_changes(before: ParsedFile, head: Atom, changes: Mapping[str, Any
     if "content" in replaced and _later_turns(before, head, ""):
         replaced.remove("content")
     if replaced:
-        fields = ", ".join(sorted(replaced))
-        yield FileProblem(
-            path,
-            "overruled",
-            f"your edit of {fields} replaced a change made in the meantime; "
-            f"the replaced version is revision {head.revision}",
-            atom_id=head.id,
-        )
+        edit = f"your edit of {', '.join(sorted(replaced))} replaced a change made in the meantime"
+        message = f"{edit}; the replaced version is revision {head.revision}"
+        yield FileProblem(path, "overruled", message, atom_id=head.id)
 
 
 def _later_turns(before: ParsedFile, head: Atom, content: str) -> str:
@@ -144,5 +137,6 @@ def _later_turns(before: ParsedFile, head: Atom, content: str) -> str:
     return close_segment(content, max(turn.n for turn in later_turns))[len(content) :] + added
 
 
-def _to_problem(path: str, after: ParsedFile, head: Atom, name: str, kind: str, message: str) -> FileProblem:
-    return FileProblem(path, kind, message, after.lines.get(name, 1), head.id)
+def _fixed_field_problem(path: str, after: ParsedFile, head: Atom, name: str) -> FileProblem:
+    message = f"{name} never changes; the edit was ignored"
+    return FileProblem(path, "ignored-field", message, after.lines.get(name, 1), head.id)

@@ -11,8 +11,9 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import TRANSITIONS, Status, TransitionCause
 from lamina.clock import Clock, disk_time_ns
 from lamina.errors import Refused, StaleRevision
-from lamina.store.base import AtomChange, FileSnapshot, Store
-from lamina.store.ledger import FileProblem, FileRecord, FileState, PendingFile
+from lamina.store.base import FileSnapshot, Store
+from lamina.store.problems import FileProblem
+from lamina.store.projection import FileChanges, FileRecord, FileState, PendingFile
 from lamina.sync.disk_diff import NO_STAMP, DiskDiff, ReadFile, try_parse
 from lamina.sync.edit_commit import EditCommitter
 from lamina.sync.new_files import NewFile, choose_by_id, find_obstacle, to_atoms
@@ -20,8 +21,10 @@ from lamina.sync.projection import sha256
 from lamina.sync.report import Progress, SyncReport
 from lamina.vault import layout
 from lamina.vault.atom_file import ParsedFile, parse_file
-from lamina.vault.disk import Disk, Stamp, SwapResult, UnusableFile
-from lamina.vault.frontmatter import Unreadable
+from lamina.vault.disk import Disk
+from lamina.vault.file_stamp import Stamp, UnusableFile
+from lamina.vault.strict_yaml_reader import Unreadable
+from lamina.vault.swap_folder import SwapResult
 
 MASS_COUNT, MASS_SHARE = 20, 0.05
 ADOPT_BATCH = 2000
@@ -39,8 +42,8 @@ class FileEdits:
         self, disk: Disk, store: Store, edits: EditCommitter, clock: Clock, ids: IdSource, has_marker: HasMarker
     ) -> None:
         self._disk, self._edits, self._clock, self._ids, self._has_marker = disk, edits, clock, ids, has_marker
-        self._ledger = store.ledger
-        self._diff = DiskDiff(disk, store.ledger)
+        self._ledger, self._problems, self._signals = store.projection, store.admin.problems, store.signals
+        self._diff = DiskDiff(disk, store.projection)
         self._displaced_paths: list[str] = []
 
     def process_files(self, paths: Sequence[str], report: SyncReport, progress: Progress | None = None) -> None:
@@ -53,16 +56,10 @@ class FileEdits:
             file, record = self._diff.read(path), records.get(path)
             if isinstance(file, UnusableFile):
                 self._mark_unreadable(ReadFile(path, b"", NO_STAMP, checked_ns), record, file.reason, 1, report)
-            elif (
-                file is not None
-                and record is not None
-                and record.entry.state is FileState.ATOM
-                and file.data == record.data
-            ):
+            elif file is not None and record and (record.entry.state, record.data) == (FileState.ATOM, file.data):
                 unchanged.append((path, file.stamp))
-            elif file is not None:
-                new_file = self._process_file(file, record, report)
-                new_files += [new_file] if new_file else []
+            elif file is not None and (new_file := self._process_file(file, record, report)):
+                new_files.append(new_file)
             if progress and number % 500 == 0:
                 progress("reading files", number, len(paths))
         if unchanged:
@@ -73,11 +70,8 @@ class FileEdits:
         """Process one changed file; return it if it is new and should become an atom."""
         is_known = record is not None and record.entry.atom_id is not None
         if layout.is_conflict_copy(file.path) and not is_known:
-            self._ignore_file(
-                file,
-                "conflict-copy",
-                "is a conflict copy of a sync tool; copy what you need into the original and delete it",
-            )
+            reason = "is a conflict copy of a sync tool; copy what you need into the original and delete it"
+            self._ignore_file(file, "conflict-copy", reason)
             return None
         try:
             sheet = parse_file(file.data)
@@ -91,7 +85,7 @@ class FileEdits:
             self._displaced_paths.append(self._ledger.displace(file.path))
         if sheet.id is None and not layout.is_new_atom_path(file.path):
             self._ledger.mark_read(file.path, b"", file.stamp, file.checked_ns, None, FileState.FOREIGN)
-            self._ledger.clear_problems(file.path)
+            self._problems.clear(file.path)
             return None
         return NewFile(file, sheet)
 
@@ -115,11 +109,8 @@ class FileEdits:
         known_ids = self._ledger.known_ids(candidate.sheet.id for candidate in new_files if candidate.sheet.id)
         unknown: list[NewFile] = []
         for candidate in new_files:
-            owner = (
-                self._ledger.record_of(candidate.sheet.id)
-                if candidate.sheet.id in known_ids and candidate.sheet.id
-                else None
-            )
+            atom_id = candidate.sheet.id
+            owner = self._ledger.record_of(atom_id) if atom_id and atom_id in known_ids else None
             if owner is None:
                 unknown.append(candidate)
             else:
@@ -138,7 +129,7 @@ class FileEdits:
             report.held.append(file.path)
         else:
             self._ledger.mark_moved(old_path, file.path, file.stamp, file.checked_ns)
-            self._ledger.clear_problems(old_path)
+            self._problems.clear(old_path)
             report.moved.append(file.path)
             record, is_restored = self._ledger.record(file.path), owner.entry.state is FileState.GONE
             if record is not None and (is_restored or file.data != record.data):
@@ -154,7 +145,7 @@ class FileEdits:
             self._mark_unreadable(file, record, "the text is empty; the previous text is kept", 1, report)
             return
         before = try_parse(record.base if record.is_pending and record.base is not None else record.data) or sheet
-        self._ledger.clear_problems(file.path)
+        self._problems.clear(file.path)
         is_restored = is_restored or record.entry.state is FileState.GONE
         for _ in range(MAX_TRIES):
             head = self._edits.head(record)
@@ -198,28 +189,19 @@ class FileEdits:
         swapped_back = self._disk.restore_copy(swapped.copy_name, pending.path)
         if swapped_back.data != pending.data:
             conflict_path = self._disk.save_conflict(pending.path, swapped_back.data)
-            self._ledger.report_problem(
-                FileProblem(
-                    pending.path,
-                    "late-save",
-                    f"two saves happened at the same time; one of them is in {conflict_path}",
-                    1,
-                    pending.atom_id,
-                )
-            )
+            message = f"two saves happened at the same time; one of them is in {conflict_path}"
+            self._problems.report(FileProblem(pending.path, "late-save", message, 1, pending.atom_id))
         self._ledger.withdraw(pending)
         self.process_files([pending.path], report)
 
     def update_write_problems(self, written: Sequence[str], blocked: Sequence[tuple[PendingFile, str]]) -> None:
         """Clear the problems of files that were written, and report those that are blocked."""
-        for path in {problem.path for problem in self._ledger.problems() if problem.kind in _FIXED_BY_WRITING} & {
-            *written
-        }:
-            self._ledger.clear_problems(path, _FIXED_BY_WRITING)
+        fixed = {problem.path for problem in self._problems.list() if problem.kind in _FIXED_BY_WRITING}
+        for path in fixed.intersection(written):
+            self._problems.clear(path, _FIXED_BY_WRITING)
         for pending, reason in blocked:
-            self._ledger.report_problem(
-                FileProblem(pending.path, "blocked", f"cannot be written: {reason}", 1, pending.atom_id)
-            )
+            message = f"cannot be written: {reason}"
+            self._problems.report(FileProblem(pending.path, "blocked", message, 1, pending.atom_id))
 
     def process_missing(self, paths: Sequence[str], report: SyncReport, *, accept_deletions: bool) -> None:
         """Tombstone the atoms of deleted files, unless so many vanished at once that it may be a mistake."""
@@ -229,14 +211,14 @@ class FileEdits:
         for record in records:
             if not record.entry.atom_id:
                 self._ledger.forget_file(record.entry.path)
-                self._ledger.clear_problems(record.entry.path)
+                self._problems.clear(record.entry.path)
         reason = self._mass_deletion_reason(len(atoms))
         if reason and not accept_deletions:
             report.held += atoms
             advice = "nothing was forgotten. Restore the files, or run `lamina sync --accept-deletions`"
-            self._ledger.report_problem(FileProblem(".", "held-deletions", f"{reason}; {advice}"))
+            self._problems.report(FileProblem(".", "held-deletions", f"{reason}; {advice}"))
             return
-        self._ledger.clear_problems(".", ["held-deletions"])
+        self._problems.clear(".", ["held-deletions"])
         for path in atoms:
             self._commit_deletion(path, report)
 
@@ -260,7 +242,7 @@ class FileEdits:
             if record is None:
                 return
             head = self._edits.head(record)
-            self._ledger.clear_problems(path)
+            self._problems.clear(path)
             if Status.TOMBSTONED not in TRANSITIONS[head.status]:
                 self._ledger.mark_deleted(path)
                 return
@@ -279,15 +261,13 @@ class FileEdits:
             self._ignore_file(loser.file, "duplicate-id", reason, loser.sheet.lines.get("id", 1))
         ready: list[NewFile] = []
         for candidate in winners:
-            reason = find_obstacle(candidate) or ""
-            if reason:
-                self._mark_unreadable(candidate.file, None, reason, 1, report)
+            if obstacle := find_obstacle(candidate):
+                self._mark_unreadable(candidate.file, None, obstacle, 1, report)
             else:
                 ready.append(candidate)
         adopted = to_atoms(ready, self._ids, self._clock.now(), self._ledger.find_atom_by_name)
-        atoms = sorted(
-            ((new_file, self._edits.to_new_atom(atom)) for new_file, atom in adopted), key=lambda pair: pair[1].scope
-        )
+        prepared = ((new_file, self._edits.to_new_atom(atom)) for new_file, atom in adopted)
+        atoms = sorted(prepared, key=lambda pair: pair[1].scope)
         for scope, group in itertools.groupby(atoms, key=lambda pair: pair[1].scope):
             members = list(group)
             for start in range(0, len(members), ADOPT_BATCH):
@@ -297,10 +277,10 @@ class FileEdits:
 
     def _adopt_batch(self, scope: Scope, members: Sequence[tuple[NewFile, Atom]], report: SyncReport) -> None:
         """Commit new files together; if the commit is refused, split it to find the file that breaks a rule."""
-        changes = [AtomChange(atom, new_file.file.to_snapshot()) for new_file, atom in members]
+        files = FileChanges({atom.id: new_file.file.to_snapshot() for new_file, atom in members})
         reason = f"found {members[0][0].path}" + (f" and {len(members) - 1} more" if len(members) > 1 else "")
         try:
-            self._edits.commit("adopt", reason, changes, scope, TransitionCause.ADOPT)
+            self._edits.commit("adopt", reason, [atom for _, atom in members], scope, TransitionCause.ADOPT, files)
         except Refused as error:
             if len(members) > 1:
                 half = len(members) // 2
@@ -311,9 +291,9 @@ class FileEdits:
             return
         for new_file, atom in members:
             report.adopted.append(new_file.path)
-            self._ledger.clear_problems(new_file.path)
+            self._problems.clear(new_file.path)
             if new_file.sheet.signals != Signals():
-                self._ledger.set_signals(atom.id, new_file.sheet.signals)
+                self._signals.put(atom.id, new_file.sheet.signals)
 
     def _adopt_challenged(self, member: tuple[NewFile, Atom], reason: str, report: SyncReport) -> None:
         """Adopt a file that contradicts existing atoms as challenged: a person decides."""
@@ -322,9 +302,8 @@ class FileEdits:
             self._mark_unreadable(new_file.file, None, reason, 1, report)
             return
         self._adopt_batch(atom.scope, [(new_file, atom.with_(status=Status.CHALLENGED))], report)
-        self._ledger.report_problem(
-            FileProblem(new_file.path, "challenged", f"added with the status challenged: {reason}", 1, atom.id)
-        )
+        message = f"added with the status challenged: {reason}"
+        self._problems.report(FileProblem(new_file.path, "challenged", message, 1, atom.id))
 
     def _mark_unreadable(
         self,
@@ -335,11 +314,11 @@ class FileEdits:
         report: SyncReport,
         kind: str = "unreadable",
     ) -> None:
-        """Leave the file alone and report it; what it said when it was last readable still counts."""
+        """Leave the file alone and report it; its last readable content still counts."""
         atom_id, data = (record.entry.atom_id, record.data) if record else (None, b"")
         state = FileState.GONE if record and record.entry.state is FileState.GONE else FileState.BAD
         self._ledger.mark_read(file.path, data, file.stamp, file.checked_ns, atom_id, state)
-        self._ledger.report_problem(FileProblem(file.path, kind, reason, line, atom_id))
+        self._problems.report(FileProblem(file.path, kind, reason, line, atom_id))
         report.unreadable += [file.path] if file.path not in report.unreadable else []
 
     def _ignore_file(
@@ -347,7 +326,7 @@ class FileEdits:
     ) -> None:
         """Treat a file as no atom's, and report why."""
         self._ledger.mark_read(file.path, b"", file.stamp, file.checked_ns, None, FileState.FOREIGN)
-        self._ledger.report_problem(FileProblem(file.path, kind, reason, line, atom_id))
+        self._problems.report(FileProblem(file.path, kind, reason, line, atom_id))
 
 
 def _has_no_file(record: FileRecord) -> bool:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.identity import IdSource
 from lamina.clock import Clock, disk_time_ns
 from lamina.store.base import Store
-from lamina.store.ledger import PendingFile
+from lamina.store.projection import AtomFiles, PendingFile
 from lamina.sync.disk_diff import NO_STAMP, DiskChanges, DiskDiff, ReadFile
 from lamina.sync.edit_commit import EditCommitter
 from lamina.sync.field_edits import DecideStatus
 from lamina.sync.file_edits import FileEdits, HasMarker
-from lamina.sync.projection import is_ours, write_pending_files
+from lamina.sync.projection import SwapCopies, is_ours, write_pending_files
 from lamina.sync.report import Progress, SyncReport
-from lamina.sync.swap_copies import SwapCopies
 from lamina.vault import layout
-from lamina.vault.disk import Disk, Stamp, UnusableFile
+from lamina.vault.disk import Disk
+from lamina.vault.file_stamp import Stamp, UnusableFile
 
 LOCK_SECONDS = 60.0
 MAX_ROUNDS = 50
@@ -36,8 +36,8 @@ class VaultSync:
         *,
         needs_review: bool,
     ) -> None:
-        self._disk, self._ledger = disk, store.ledger
-        self._diff = DiskDiff(disk, store.ledger)
+        self._disk, self._ledger, self._problems = disk, store.projection, store.admin.problems
+        self._diff = DiskDiff(disk, store.projection)
         hand = EditCommitter(store, decide_status, ids, clock, needs_review=needs_review)
         self._file_edits = FileEdits(disk, store, hand, clock, ids, has_marker)
         self._swap_copies = SwapCopies(disk, store, hand)
@@ -62,7 +62,8 @@ class VaultSync:
         changed_paths = [path for path in dict.fromkeys(paths) if not layout.is_document_path(path)]
         if any(path.endswith("/") for path in changed_paths):
             return self.run()
-        changed_paths = [path for path in changed_paths if self._diff.differs(path)]
+        records = self._ledger.records(changed_paths)
+        changed_paths = self._diff.find_differing({path: records.get(path) for path in changed_paths})
         if changed_paths:
             with self._disk.lock("vault", LOCK_SECONDS):
                 self._write_pending(report)
@@ -81,9 +82,9 @@ class VaultSync:
             self._write_pending(report)
         return report
 
-    def find_stale_files(self, ids: Iterable[AtomId]) -> list[str]:
-        """Return the paths of these atoms' files that differ from the ledger."""
-        return [path for path in self._ledger.paths_of(ids).values() if self._diff.differs(path)]
+    def find_stale_files(self, files: AtomFiles) -> list[str]:
+        """Return the paths of those of the files that differ from the ledger."""
+        return self._diff.find_differing({record.entry.path: record for record in files.records.values()})
 
     def _is_in_sync(self, changes: DiskChanges) -> bool:
         """Return whether there is nothing to do."""
@@ -97,7 +98,7 @@ class VaultSync:
 
     def _held_edits(self) -> list[str]:
         """Return edits that broke a rule, and copies of known files: the obstacle may be gone now."""
-        return [problem.path for problem in self._ledger.problems() if problem.kind in ("refused", "duplicate-id")]
+        return [problem.path for problem in self._problems.list() if problem.kind in ("refused", "duplicate-id")]
 
     def _recover(self) -> bool:
         """After a reboot, write files again from the ledger that had not reached the disk.
@@ -110,9 +111,8 @@ class VaultSync:
         swapped_out: list[bytes] = []
         for pending in unconfirmed:
             file = self._diff.read(pending.path)
-            moved_path = (
-                next((path for path in unknown_paths if pending.atom_id in path), None) if file is None else None
-            )
+            candidates = unknown_paths if file is None else ()
+            moved_path = next((path for path in candidates if pending.atom_id in path), None)
             if moved_path is not None:
                 file = self._redo_move(moved_path, pending)
             if file is None and moved_path is None:

@@ -4,26 +4,27 @@
         def make_store(self, tmp_path, clock):
             return MyStore(tmp_path, clock)
 
-They use plain asserts, so that the package needs no test runner.
+They use plain asserts, so that the package needs no test runner. A backend that cannot do everything names what it can:
+`capabilities = frozenset({Capability.SCRUB})`; the tests of the others are skipped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lamina.testing.ageing_state import AgeingStateContract
+from lamina.testing.admin import ProblemContract, RecallContract, UsageContract
 from lamina.testing.atom_reads import AtomReadContract
-from lamina.testing.capture_buffer import BufferContract
+from lamina.testing.capabilities import Capability
 from lamina.testing.commit_rules import RuleContract
 from lamina.testing.commits import CommitContract
 from lamina.testing.erasures import ErasureContract
-from lamina.testing.jobs import JobContract
 from lamina.testing.journal import JournalContract
-from lamina.testing.ledger import LedgerContract
+from lamina.testing.passage_search import PassageSearchContract
 from lamina.testing.past_states import PastStateContract
 from lamina.testing.precision import PrecisionContract
-from lamina.testing.recalls import RecallContract
-from lamina.testing.search import SearchContract, random_scope
+from lamina.testing.projection import ProjectionContract
+from lamina.testing.queue import BufferContract, DreamProgressContract, JobContract
+from lamina.testing.signals import AgeingStateContract, SignalContract
 from lamina.testing.store_harness import (
     ANN,
     BOB,
@@ -39,6 +40,7 @@ from lamina.testing.store_harness import (
     raises,
 )
 from lamina.testing.stored_encodings import EncodingContract
+from lamina.testing.text_and_graph_search import SearchContract, random_scope
 from lamina.testing.trust_rules import TrustContract
 
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "OTHER",
     "STAMP",
     "STATUS_TRANSITIONS",
+    "Capability",
     "Contract",
     "StoreContract",
     "StoreHarness",
@@ -68,9 +71,14 @@ class StoreContract(
     JournalContract,
     SearchContract,
     EncodingContract,
-    LedgerContract,
+    PassageSearchContract,
+    ProjectionContract,
+    ProblemContract,
+    SignalContract,
     BufferContract,
     JobContract,
+    DreamProgressContract,
+    UsageContract,
     RecallContract,
     ErasureContract,
     PastStateContract,

@@ -10,6 +10,7 @@ from lamina.atom.scope import organisation_name
 from lamina.errors import Erased, Refused
 from lamina.store.erasure import Erasure, PendingErasure
 from lamina.store.fingerprints import FingerprintKind, FingerprintText
+from lamina.testing.capabilities import Capability, needs
 from lamina.testing.store_harness import ANN, LOCAL, NOON, OTHER, Contract, StoreHarness, raises
 from lamina.text.normal_form import normal_form
 
@@ -26,39 +27,39 @@ def erase_atoms(
     versions = {
         atom.id: [
             version.atom.with_(content=content)
-            for version, content in zip(harness.store.versions(atom.id), contents, strict=True)
+            for version, content in zip(harness.journal.versions(atom.id), contents, strict=True)
         ]
         for atom, contents in ([rewritten] if rewritten else [])
     }
-    return harness.store.erasures.apply(
+    return harness.erasures.apply(
         Erasure(
             actor="ann",
             reason="private",
             scope=LOCAL,
-            erased_ids=tuple(each.id for each in atoms),
+            erased_ids=tuple(atom.id for atom in atoms),
             rewritten=versions,
             fingerprint_texts=marks,
             quotes_erased=lambda text, near: "secret" in text,
             search_json="sought",
             fingerprints={
-                each.id: FingerprintText(
-                    organisation_name(each.scope), FingerprintKind.STATEMENT, normal_form(each.content)
+                atom.id: FingerprintText(
+                    organisation_name(atom.scope), FingerprintKind.STATEMENT, normal_form(atom.content)
                 )
-                for each in atoms
+                for atom in atoms
             },
         )
     )
 
 
 class ErasureContract(Contract):
-    """What is removed, what stays, and what is known of it afterwards."""
+    """Tests of what an erasure removes, what stays, and what is known of it afterwards."""
 
     def test_an_unused_store_has_no_erasures(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
-            assert not harness.store.fingerprints.has_any()
-            assert harness.store.fingerprints.find_erased([TEA_FINGERPRINT]) == {}
-            assert harness.store.fingerprints.list_stubs([LOCAL]) == []
-            assert harness.store.erasures.pending() == []
+            assert not harness.fingerprints.has_any()
+            assert harness.fingerprints.find_erased([TEA_FINGERPRINT]) == {}
+            assert harness.fingerprints.list_stubs([LOCAL]) == []
+            assert harness.erasures.pending() == []
 
     def test_an_erased_atom_leaves_a_stub_without_text(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -66,25 +67,20 @@ class ErasureContract(Contract):
             erase_atoms(harness, gone)
             assert harness.read() == [kept]
             assert harness.find_ids("tea dog") == [kept.id]
-            (stub,) = harness.store.fingerprints.list_stubs([LOCAL])
-            assert (stub.atom_id, stub.scope, stub.at, stub.actor, stub.reason) == (
-                gone.id,
-                LOCAL,
-                NOON,
-                "ann",
-                "private",
-            )
-            assert harness.store.fingerprints.find_stub(gone.id[-8:], [LOCAL]) == stub
-            assert harness.store.fingerprints.find_stub(gone.id, [OTHER, ANN]) is None
-            assert "tea" not in repr(harness.store.read_journal([LOCAL]))
-            assert harness.store.check() == []
+            (stub,) = harness.fingerprints.list_stubs([LOCAL])
+            assert (stub.atom_id, stub.scope, stub.at) == (gone.id, LOCAL, NOON)
+            assert (stub.actor, stub.reason) == ("ann", "private")
+            assert harness.fingerprints.find_stub(gone.id[-8:], [LOCAL]) == stub
+            assert harness.fingerprints.find_stub(gone.id, [OTHER, ANN]) is None
+            assert "tea" not in repr(harness.journal.read([LOCAL]))
+            assert harness.store.admin.check() == []
 
     def test_an_erased_atom_has_no_versions_and_cannot_be_written_again(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             gone = harness.add("the tea is green")
             erase_atoms(harness, gone)
-            raises(Erased, lambda: harness.store.versions(gone.id))
-            raises(Refused, lambda: harness.commit(gone.with_(revision=0)))
+            raises(Erased, harness.journal.versions, gone.id)
+            raises(Refused, harness.commit, gone.with_(revision=0))
 
     def test_a_fingerprint_is_recognised_with_its_time_and_only_in_its_organisation(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -94,10 +90,10 @@ class ErasureContract(Contract):
                 FingerprintText("local", FingerprintKind.CLAIM, TEA_FINGERPRINT.form),
                 FingerprintText("local", TEA_FINGERPRINT.kind, "the tea is red"),
             ]
-            assert harness.store.fingerprints.find_erased([TEA_FINGERPRINT, *others]) == {TEA_FINGERPRINT: NOON}
-            assert harness.store.fingerprints.has_any()
+            assert harness.fingerprints.find_erased([TEA_FINGERPRINT, *others]) == {TEA_FINGERPRINT: NOON}
+            assert harness.fingerprints.has_any()
         with self.open_harness(tmp_path) as harness:
-            assert harness.store.fingerprints.find_erased([TEA_FINGERPRINT]) == {TEA_FINGERPRINT: NOON}
+            assert harness.fingerprints.find_erased([TEA_FINGERPRINT]) == {TEA_FINGERPRINT: NOON}
 
     def test_versions_are_rewritten_and_the_journal_still_verifies(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -107,12 +103,12 @@ class ErasureContract(Contract):
             grown = harness.commit(first.with_(content="\n\n".join(turns))).atoms[0]
             clean = [text.replace("The tea is green.", "[erased]") for text in (turns[0], "\n\n".join(turns))]
             erase_atoms(harness, gone, rewritten=(grown, clean))
-            contents = [version.atom.content for version in harness.store.versions(first.id)]
+            contents = [version.atom.content for version in harness.journal.versions(first.id)]
             assert contents == [*clean, clean[1]]
             assert harness.current(first).content == clean[1]
             assert harness.find_ids("tea") == []
             assert harness.find_ids("dog") == [first.id]
-            assert harness.store.check() == []
+            assert harness.store.admin.check() == []
 
     def test_reasons_that_quote_erased_text_are_removed_and_others_stay(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -120,36 +116,35 @@ class ErasureContract(Contract):
             harness.commit(gone, reason="a secret")
             harness.commit(harness.new_atom("the dog sleeps"), reason="because")
             erase_atoms(harness, harness.current(gone))
-            assert [each.reason for each in harness.store.read_journal([LOCAL])] == ["", "because", "private"]
+            assert [entry.reason for entry in harness.journal.read([LOCAL])] == ["", "because", "private"]
 
+    @needs(Capability.FILES)
+    @needs(Capability.SCRUB)
     def test_an_erasure_is_pending_until_files_are_cleaned_and_space_is_scrubbed(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             gone = harness.add("the tea is green")
-            path = harness.store.ledger.paths_of([gone.id])[gone.id]
+            path = harness.store.projection.paths_of([gone.id])[gone.id]
             begun = erase_atoms(harness, gone)
-            assert (begun.erased_ids, begun.rewritten_ids, begun.paths, begun.search_json) == (
-                (gone.id,),
-                (),
-                (path,),
-                "sought",
-            )
+            assert (begun.erased_ids, begun.rewritten_ids) == ((gone.id,), ())
+            assert (begun.paths, begun.search_json) == ((path,), "sought")
         with self.open_harness(tmp_path) as harness:
-            assert harness.store.erasures.pending() == [begun]
-            harness.store.erasures.scrub()
-            assert harness.store.erasures.pending() == [begun]
-            harness.store.erasures.mark_files_done(begun, lambda data: True)
-            (left,) = harness.store.erasures.pending()
+            assert harness.erasures.pending() == [begun]
+            harness.erasures.scrub()
+            assert harness.erasures.pending() == [begun]
+            harness.erasures.mark_files_done(begun, lambda data: True)
+            (left,) = harness.erasures.pending()
             assert (left.search_json, left.paths) == ("", ())
-            harness.store.erasures.scrub()
-            assert harness.store.erasures.pending() == []
+            harness.erasures.scrub()
+            assert harness.erasures.pending() == []
 
+    @needs(Capability.FILES)
     def test_files_of_erased_atoms_are_removed_from_the_ledger(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             gone = harness.add("the tea is green")
             harness.mark_files_written()
             erase_atoms(harness, gone)
-            assert harness.store.ledger.entries() == []
-            assert harness.store.ledger.pending_files(10) == []
+            assert harness.store.projection.entries() == []
+            assert harness.store.projection.pending_files(10) == []
 
     def test_words_are_found_in_every_version_within_the_given_scopes(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -157,8 +152,8 @@ class ErasureContract(Contract):
             harness.commit(first.with_(content="the pot is red"))
             harness.add("Tea!", scope=OTHER)
             tagged = harness.add("the dog sleeps", tags=("Tea",))
-            assert harness.store.erasures.find_mentions({"tea"}, [LOCAL]) == [first.id, tagged.id]
-            assert harness.store.erasures.find_mentions({"gin"}, [LOCAL, OTHER]) == []
+            assert harness.erasures.find_mentions({"tea"}, [LOCAL]) == [first.id, tagged.id]
+            assert harness.erasures.find_mentions({"gin"}, [LOCAL, OTHER]) == []
 
     def test_a_repeated_commit_does_not_return_erased_atoms(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -167,4 +162,4 @@ class ErasureContract(Contract):
             erase_atoms(harness, harness.current(gone))
             assert harness.commit(harness.new_atom("x"), key="both").atoms == (harness.current(kept),)
             erase_atoms(harness, harness.current(kept))
-            raises(Erased, lambda: harness.commit(harness.new_atom("x"), key="both"))
+            raises(Erased, harness.commit, harness.new_atom("x"), key="both")

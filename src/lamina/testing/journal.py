@@ -9,67 +9,64 @@ from random import Random
 from lamina.atom.identity import AtomId
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.errors import Refused
+from lamina.errors import Refused, StalePosition
 from lamina.store.base import CommitResult
-from lamina.testing.store_harness import ANN, BOB, DAY, LOCAL, NOON, OTHER, STATUS_TRANSITIONS, Contract
+from lamina.testing.store_harness import ANN, BOB, DAY, LOCAL, NOON, OTHER, STATUS_TRANSITIONS, Contract, raises
 
 
 class JournalContract(Contract):
-    """What the journal returns."""
+    """Tests of the journal."""
 
     def test_versions_list_what_each_commit_changed_of_an_atom(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
-            first = harness.commit(harness.new_atom("one"), actor="ann", verb="remember", reason="asked")
+            first = harness.commit(harness.new_atom("one"), actor="ann", verb="remember", reason="requested")
             atom = first.atoms[0]
             harness.clock.at = NOON + DAY
             grown = harness.commit(atom.with_(content="one and two", pinned=True)).atoms[0]
             harness.commit(harness.add("another"))
             last = harness.commit(grown.with_(status=Status.TOMBSTONED, content="three"), reason="no longer")
-            versions = harness.store.versions(atom.id)
+            versions = harness.journal.versions(atom.id)
             assert [version.atom.content for version in versions] == ["one", "one and two", "three"]
             assert [version.revision for version in versions] == [1, 2, 3]
             assert [version.old_status for version in versions] == [None, Status.ACTIVE, Status.ACTIVE]
             assert [version.atom.status for version in versions] == [Status.ACTIVE, Status.ACTIVE, Status.TOMBSTONED]
-            assert [version.reason for version in versions] == ["asked", "because", "no longer"]
+            assert [version.reason for version in versions] == ["requested", "because", "no longer"]
             assert (versions[0].actor, versions[0].verb, versions[0].at) == ("ann", "remember", NOON)
             assert (versions[0].commit, versions[2].commit, versions[2].seq) == (first.id, last.id, last.seq)
             assert versions[1].fields == {"content", "pinned"}
             assert versions[2].fields == {"content", "status"}
             assert {"id", "content", "kind", "scope", "observed_at"} <= versions[0].fields
             assert versions[-1].atom == harness.current(atom)
-            assert harness.store.versions(harness.new_atom().id) == []
+            assert harness.journal.versions(harness.new_atom().id) == []
 
     def test_the_journal_lists_commits_in_order_after_a_position_limited_to_the_newest(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             commits: list[CommitResult] = []
             for n in range(5):
                 harness.clock.at = NOON + n * DAY
-                commits.append(
-                    harness.commit(
-                        harness.new_atom(f"n{n}"), reason=f"r{n}", batch="b", undoes=commits[0].id if n == 4 else None
-                    )
-                )
-            entries = harness.store.read_journal([LOCAL])
+                undoes = commits[0].id if n == 4 else None
+                commits.append(harness.commit(harness.new_atom(f"n{n}"), reason=f"r{n}", batch="b", undoes=undoes))
+            entries = harness.journal.read([LOCAL])
             assert [entry.seq for entry in entries] == [1, 2, 3, 4, 5]
             assert [entry.id for entry in entries] == [committed.id for committed in commits]
             assert [entry.reason for entry in entries] == ["r0", "r1", "r2", "r3", "r4"]
             assert (entries[4].undoes, entries[4].batch, entries[0].undoes) == (commits[0].id, "b", None)
-            assert [entry.seq for entry in harness.store.read_journal([LOCAL], 2)] == [3, 4, 5]
-            assert [entry.seq for entry in harness.store.read_journal([LOCAL], 1, until=3)] == [2, 3]
-            assert [entry.seq for entry in harness.store.read_journal([LOCAL], limit=2)] == [4, 5]
-            assert [entry.seq for entry in harness.store.read_journal([LOCAL], 3, limit=9)] == [4, 5]
-            assert harness.store.read_journal([LOCAL], 5) == harness.store.read_journal([LOCAL], limit=0) == []
-            assert harness.store.read_journal([LOCAL], commit=commits[2].id) == [entries[2]]
-            assert harness.store.read_journal([LOCAL], commit="nobody") == []
-            assert harness.store.position() == 5
-            assert harness.store.position(before=NOON + 2 * DAY) == 2
-            assert harness.store.position(before=NOON) == 0
+            assert [entry.seq for entry in harness.journal.read([LOCAL], 2)] == [3, 4, 5]
+            assert [entry.seq for entry in harness.journal.read([LOCAL], 1, until=3)] == [2, 3]
+            assert [entry.seq for entry in harness.journal.read([LOCAL], limit=2)] == [4, 5]
+            assert [entry.seq for entry in harness.journal.read([LOCAL], 3, limit=9)] == [4, 5]
+            assert harness.journal.read([LOCAL], 5) == harness.journal.read([LOCAL], limit=0) == []
+            assert harness.journal.read([LOCAL], commit=commits[2].id) == [entries[2]]
+            assert harness.journal.read([LOCAL], commit="unknown") == []
+            assert harness.journal.position() == 5
+            assert harness.journal.position(before=NOON + 2 * DAY) == 2
+            assert harness.journal.position(before=NOON) == 0
 
     def test_an_entry_lists_the_new_fields_and_statuses_of_each_atom(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             atom = harness.add("tea", tags=("hot",), origin=Origin.AGENT)
             harness.commit(atom.with_(status=Status.ARCHIVED, tags=("cold",)), origin=Origin.AGENT, actor="x", verb="v")
-            birth, change = harness.store.read_journal([LOCAL])
+            birth, change = harness.journal.read([LOCAL])
             (born,), (changed,) = birth.changes, change.changes
             assert (born.old_status, born.new_status, born.revision) == (None, Status.ACTIVE, 1)
             assert born.fields["content"] == "tea"
@@ -81,13 +78,13 @@ class JournalContract(Contract):
         with self.open_harness(tmp_path) as harness:
             harness.commit(harness.new_atom("theirs", scope=OTHER), scope=OTHER)
             mixed = harness.commit(harness.new_atom("private", scope=ANN), harness.new_atom("shared"), scope=ANN)
-            (entry,) = harness.store.read_journal([LOCAL])
+            (entry,) = harness.journal.read([LOCAL])
             assert entry.id == mixed.id
             assert [change.fields["content"] for change in entry.changes] == ["shared"]
-            assert [len(entry.changes) for entry in harness.store.read_journal([ANN, LOCAL])] == [2]
-            assert harness.store.read_journal([BOB]) == []
-            theirs = harness.store.read_journal([OTHER])[0].id
-            assert harness.store.read_journal([LOCAL, ANN], commit=theirs) == []
+            assert [len(entry.changes) for entry in harness.journal.read([ANN, LOCAL])] == [2]
+            assert harness.journal.read([BOB]) == []
+            theirs = harness.journal.read([OTHER])[0].id
+            assert harness.journal.read([LOCAL, ANN], commit=theirs) == []
 
     def test_replaying_the_journal_gives_the_current_atoms(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -102,10 +99,20 @@ class JournalContract(Contract):
                 else:
                     harness.add(f"atom {n}", kind=random.choice(["fact", "event", "rule"]))
             statuses: dict[AtomId, Status] = {}
-            for entry in harness.store.read_journal([LOCAL]):
+            for entry in harness.journal.read([LOCAL]):
                 for change in entry.changes:
                     assert statuses.get(change.atom_id) == change.old_status
                     statuses[change.atom_id] = change.new_status
             assert statuses == {atom.id: atom.status for atom in harness.read()}
-            assert all(harness.store.versions(atom.id)[-1].atom == atom for atom in harness.read())
-            assert harness.store.check() == []
+            assert all(harness.journal.versions(atom.id)[-1].atom == atom for atom in harness.read())
+            assert harness.store.admin.check() == []
+
+    def test_a_commit_is_refused_if_the_journal_moved_on_since_it_was_planned(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as one, self.open_harness(tmp_path) as other:
+            one.add("one")
+            planned = one.journal.position()
+            commit = one.new_commit(one.new_atom("two"))
+            other.add("three")
+            error = raises(StalePosition, one.journal.append, commit, planned)
+            assert (error.expected, error.actual) == (planned, planned + 1)
+            assert one.journal.append(commit, planned + 1).seq == planned + 2

@@ -10,13 +10,13 @@ from lamina.atom.identity import AtomId
 from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import render_passage
 from lamina.atom.status import Status
-from lamina.store.base import TextQuery
+from lamina.store.base import TextQuery, TransactionMode
 from lamina.testing.store_harness import ANN, DAY, LOCAL, NOON, STATUS_TRANSITIONS, Contract, StoreHarness
 from lamina.text.analyser import analyse
 
 
 class PastStateContract(Contract):
-    """Later commits never change what was known before, and past text is found by its words."""
+    """Later commits never change what was known before, and past text matches by its words."""
 
     def test_an_atom_is_returned_as_it_was_at_every_position(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -24,21 +24,21 @@ class PastStateContract(Contract):
             second = harness.commit(first.with_(content="green tea and milk", tags=())).atoms[0]
             third = harness.commit(second.with_(status=Status.ARCHIVED)).atoms[0]
             other = harness.add("coffee")
-            results = [harness.store.heads_at([first.id, other.id], seq, [LOCAL]) for seq in range(5)]
+            results = [harness.store.atoms.read_at([first.id, other.id], seq, [LOCAL]) for seq in range(5)]
             assert results[0] == {}
-            assert [each[first.id] for each in results[1:]] == [first, second, third, third]
-            assert [each[first.id].revision for each in results[1:]] == [1, 2, 3, 3]
+            assert [atoms[first.id] for atoms in results[1:]] == [first, second, third, third]
+            assert [atoms[first.id].revision for atoms in results[1:]] == [1, 2, 3, 3]
             assert results[3].keys() == {first.id} and results[4][other.id] == other
 
     def test_only_atoms_of_the_given_scopes_are_returned(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             ours, theirs = harness.add("ours"), harness.add("theirs", scope=ANN)
-            position = harness.store.position()
+            position = harness.journal.position()
             harness.commit(theirs.with_(content="theirs still"), scope=ANN)
             ids = [ours.id, theirs.id]
-            assert harness.store.heads_at(ids, position, [LOCAL]).keys() == {ours.id}
-            assert harness.store.heads_at(ids, position, [LOCAL, ANN])[theirs.id].content == "theirs"
-            assert harness.store.heads_at(ids, position, []) == {}
+            assert harness.store.atoms.read_at(ids, position, [LOCAL]).keys() == {ours.id}
+            assert harness.store.atoms.read_at(ids, position, [LOCAL, ANN])[theirs.id].content == "theirs"
+            assert harness.store.atoms.read_at(ids, position, []) == {}
 
     def test_the_state_at_a_position_never_changes(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -52,39 +52,34 @@ class PastStateContract(Contract):
                     harness.commit(atom.with_(content=words, status=status, importance=n / 100))
                 else:
                     harness.add(f"tea {n}")
-                results[harness.store.position()] = {atom.id: atom for atom in harness.read()}
+                results[harness.journal.position()] = {atom.id: atom for atom in harness.read()}
             ids = [atom.id for atom in harness.read()]
             for seq, then in results.items():
-                assert harness.store.heads_at(ids, seq, [LOCAL]) == then
+                assert harness.store.atoms.read_at(ids, seq, [LOCAL]) == then
 
     def test_past_words_of_an_atom_are_found_among_past_passages_only(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             atom = harness.add("green zebra")
             again = harness.commit(atom.with_(content="black panther")).atoms[0]
             assert _past_passage_keys(harness, "zebra") == [(atom.id, 1)]
-            assert (_past_passage_keys(harness, "panther"), harness.find_ids("zebra"), harness.find_ids("panther")) == (
-                [],
-                [],
-                [atom.id],
-            )
+            assert _past_passage_keys(harness, "panther") == []
+            assert (harness.find_ids("zebra"), harness.find_ids("panther")) == ([], [atom.id])
             back = harness.commit(again.with_(content="green zebra")).atoms[0]
-            assert (_past_passage_keys(harness, "zebra"), _past_passage_keys(harness, "panther")) == (
-                [],
-                [(atom.id, 1)],
-            )
+            assert _past_passage_keys(harness, "zebra") == []
+            assert _past_passage_keys(harness, "panther") == [(atom.id, 1)]
             harness.commit(back.with_(status=Status.TOMBSTONED))
             assert _past_passage_keys(harness, "panther") == [(atom.id, 1)]
             assert _past_passage_keys(harness, "") == []
-            assert harness.store.check() == []
+            assert harness.store.admin.check() == []
 
     def test_past_words_are_found_even_if_they_were_never_indexed_while_current(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
-            with harness.store.exclusive_transaction():
+            with harness.store.transaction(TransactionMode.WRITE):
                 atom = harness.add("zebra")
                 atom = harness.commit(atom.with_(content="panther")).atoms[0]
                 harness.commit(atom.with_(content="lion", subject="animals"))
             assert _past_passage_keys(harness, "zebra") == _past_passage_keys(harness, "panther") == [(atom.id, 1)]
-            harness.store.rebuild_index()
+            harness.store.admin.rebuild_index()
             assert _past_passage_keys(harness, "zebra") == _past_passage_keys(harness, "panther") == [(atom.id, 1)]
 
     def test_a_segment_has_past_words_when_edited_but_not_when_it_grows(self, tmp_path: Path) -> None:
@@ -98,7 +93,7 @@ class PastStateContract(Contract):
             assert _past_passage_keys(harness, "word1 word2 word3 word4") == [(segment.id, 2), (segment.id, 3)]
             harness.commit(edited.with_(content="\n\n".join([turns[0], turns[3], turns[1]])))
             assert _past_passage_keys(harness, "word1 word2 word3 word4") == [(segment.id, 3)]
-            assert harness.store.check() == []
+            assert harness.store.admin.check() == []
 
     def test_words_after_the_last_marker_are_past_words_once_extended(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -109,9 +104,9 @@ class PastStateContract(Contract):
             assert _past_passage_keys(harness, "zebra") == [(segment.id, 2), (segment.id, 2)]
             assert _past_passage_keys(harness, "lion bear") == []
             kept = _past_passage_keys(harness, "first zebra panther lion bear")
-            harness.store.rebuild_index()
+            harness.store.admin.rebuild_index()
             assert _past_passage_keys(harness, "first zebra panther lion bear") == kept
-            assert harness.store.check() == []
+            assert harness.store.admin.check() == []
 
     def test_past_words_do_not_change_scores(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -131,7 +126,7 @@ class PastStateContract(Contract):
             harness.commit(early.with_(content="panther"), late.with_(content="panther two"))
             assert {key[0] for key in _past_passage_keys(harness, "zebra")} == {early.id, late.id}
             query = _query("zebra", known_by=NOON)
-            assert [match.atom_id for match, _ in harness.store.search_past_passages(query)] == [early.id]
+            assert [match.atom_id for match, _ in harness.store.passages.search_past(query)] == [early.id]
 
     def test_statements_valid_at_a_moment_are_found_superseded_or_not(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -160,7 +155,7 @@ class PastStateContract(Contract):
 
 
 def _past_passage_keys(harness: StoreHarness, words: str) -> list[tuple[AtomId, int]]:
-    return sorted(near.key for _, near in harness.store.search_past_passages(_query(words)))
+    return sorted(near.key for _, near in harness.store.passages.search_past(_query(words)))
 
 
 def _query(words: str, **overrides: object) -> TextQuery:

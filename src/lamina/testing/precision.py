@@ -10,7 +10,8 @@ import numpy as np
 from lamina.atom.atom import Atom
 from lamina.store.ageing_state import AgeingState
 from lamina.store.encodings import PrecisionChange, UnencodedText
-from lamina.testing.store_harness import ANN, LOCAL, OTHER, Contract, StoreHarness
+from lamina.testing.capabilities import Capability, all_need
+from lamina.testing.store_harness import ANN, LOCAL, OTHER, Contract, StoreHarness, coverage, token_states
 from lamina.testing.stored_encodings import commit_random_atoms, commit_segment
 from lamina.testing.vector_reference import (
     COSINE_TOLERANCE,
@@ -31,21 +32,22 @@ NO_CHANGE = PrecisionChange({})
 def stored_bits(harness: StoreHarness, *atoms: Atom, model: str = MODEL) -> list[int]:
     """Return the bits in which the vectors of each passage are stored."""
     keys = [(atom.id, n) for atom in atoms for n in range(1, len(text_digests(atom)) + 1)]
-    coarse = harness.store.encodings.coarse_vectors(model, keys)
+    coarse = harness.encodings.coarse_vectors(model, keys)
     return [coarse[key][0] if key in coarse else 32 for key in keys]
 
 
 def texts_to_encode(harness: StoreHarness) -> list[UnencodedText]:
     """Return the texts that must be encoded."""
-    return harness.store.encodings.find_missing(MODEL, 1000, packing="bytes")
+    return harness.encodings.find_missing(MODEL, 1000, packing="bytes")
 
 
+@all_need(Capability.PRECISION)
 class PrecisionContract(Contract):
     """Fewer bits are computed from the full vector or from the text, never from fewer bits."""
 
     def test_vectors_are_stored_in_the_requested_bits_with_the_matching_error(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
-            encodings = harness.store.encodings
+            encodings = harness.encodings
             atoms = {bits: harness.add(f"tea in {bits}") for bits in BITS}
             encode_missing(harness)
             filters = {atom.id: bits for bits, atom in atoms.items()}
@@ -55,11 +57,11 @@ class PrecisionContract(Contract):
             assert encodings.set_precision(filters) == moved
             assert encodings.set_precision(filters) == encodings.set_precision(filters, dry_run=True) == NO_CHANGE
             assert stored_bits(harness, *atoms.values()) == [32, 8, 4, 2]
-            results = encodings.vectors(MODEL, [each.id for each in atoms.values()])
+            results = encodings.vectors(MODEL, [atom.id for atom in atoms.values()])
             for bits, atom in atoms.items():
                 whole = make_vectors(atom.content)
                 assert np.array_equal(results[atom.id], unpack(pack(whole, bits)))
-            assert encodings.coverage(MODEL, [LOCAL]) == (4, 4)
+            assert coverage(harness.store, MODEL, [LOCAL]) == (4, 4)
         with self.open_harness(tmp_path) as harness:
             for atom in atoms.values():
                 assert nearest_passages(harness, atom.content)[atom.id, 1].cosine > 0.8
@@ -67,7 +69,7 @@ class PrecisionContract(Contract):
 
     def test_fewer_bits_are_made_from_the_full_vector_or_by_encoding_again(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
-            encodings = harness.store.encodings
+            encodings = harness.encodings
             slowly, at_once, fresh = harness.add("milk slowly"), harness.add("milk at once"), harness.new_atom("fresh")
             encode_missing(harness)
             encodings.set_precision({slowly.id: 8})
@@ -86,13 +88,13 @@ class PrecisionContract(Contract):
 
     def test_raising_precision_restores_full_vectors_and_states(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
-            encodings, atom = harness.store.encodings, harness.add("tea")
+            encodings, atom = harness.encodings, harness.add("tea")
             encode_missing(harness)
             for bits in (2, 8, 4, 32, 2, 32):
                 encodings.set_precision({atom.id: bits})
                 encode_missing(harness)
                 assert stored_bits(harness, atom) == [bits] and texts_to_encode(harness) == []
-                states = encodings.states(MODEL, text_digests(atom))
+                states = token_states(harness.store, MODEL, text_digests(atom))
                 assert states == ({text_digests(atom)[0]: make_states("tea")} if bits >= 8 else {})
                 assert encodings.sizes().vectors.keys() == {bits} and encodings.sizes().states[0] == (bits >= 8)
             (vectors,) = encodings.vectors(MODEL, [atom.id]).values()
@@ -100,27 +102,23 @@ class PrecisionContract(Contract):
 
     def test_reverting_a_precision_change_before_encoding_loses_nothing(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
-            encodings, atom = harness.store.encodings, harness.add("tea")
+            encodings, atom = harness.encodings, harness.add("tea")
             encode_missing(harness)
             for bits in (8, 32, 8):
                 encodings.set_precision({atom.id: bits})
             assert stored_bits(harness, atom) == [8] and texts_to_encode(harness) == []
             encodings.set_precision({atom.id: 4})
             encodings.set_precision({atom.id: 8})
-            assert stored_bits(harness, atom) == [8] and [unencoded.text for unencoded in texts_to_encode(harness)] == [
-                "tea"
-            ]
+            assert stored_bits(harness, atom) == [8]
+            assert [unencoded.text for unencoded in texts_to_encode(harness)] == ["tea"]
             encode_missing(harness)
-            assert encodings.states(MODEL, text_digests(atom)) == {text_digests(atom)[0]: make_states("tea")}
+            assert token_states(harness.store, MODEL, text_digests(atom)) == {text_digests(atom)[0]: make_states("tea")}
 
     def test_a_shared_text_is_stored_in_the_highest_requested_precision(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
-            encodings = harness.store.encodings
-            one, other, turns = (
-                harness.add("tea"),
-                harness.add("tea", scope=ANN),
-                commit_segment(harness, "tea", "milk"),
-            )
+            encodings = harness.encodings
+            one, other = harness.add("tea"), harness.add("tea", scope=ANN)
+            turns = commit_segment(harness, "tea", "milk")
             encode_missing(harness)
             assert encodings.set_precision({one.id: 2}) == NO_CHANGE
             assert encodings.set_precision({turns.id: 4}) == PrecisionChange({4: 1}, states=1)
@@ -133,17 +131,20 @@ class PrecisionContract(Contract):
             assert stored_bits(harness, one, turns) == [2, 2, 2]
             again = harness.add("milk", kind="narrative")
             encodings.set_precision({again.id: 32})
-            assert sorted(
-                {*text_digests(again)} & {unencoded.digest for unencoded in texts_to_encode(harness)}
-            ) == sorted({*text_digests(again)} & {*text_digests(turns)})
+            digests = {*text_digests(again)}
+            missing = {unencoded.digest for unencoded in texts_to_encode(harness)}
+            assert digests & missing == digests & {*text_digests(turns)}
 
     def test_later_encodings_are_stored_in_the_requested_precision(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
-            encodings, atom = harness.store.encodings, harness.add("tea")
+            encodings, atom = harness.encodings, harness.add("tea")
             assert encodings.set_precision({atom.id: 4, harness.new_atom().id: 2}) == NO_CHANGE
             encode_missing(harness), encode_missing(harness, OTHER_MODEL)
             assert stored_bits(harness, atom) == stored_bits(harness, atom, model=OTHER_MODEL) == [4]
-            assert encodings.states(OTHER_MODEL, text_digests(atom)) == {} and encodings.sizes().states == (0, 0)
+            assert token_states(harness.store, OTHER_MODEL, text_digests(atom)) == {} and encodings.sizes().states == (
+                0,
+                0,
+            )
             harness.commit(atom.with_(content="milk"))
             encode_missing(harness)
             assert stored_bits(harness, harness.current(atom)) == [4]
@@ -155,23 +156,23 @@ class PrecisionContract(Contract):
             encode_missing(harness)
             atoms = harness.read(LOCAL, ANN, OTHER)
             lives = {atom.id: AgeingState(atom.revision, bits=random.choice(BITS)) for atom in atoms}
-            harness.store.ageing_states.put(lives)
+            harness.ageing.put(lives)
             for scope in (LOCAL, ANN, OTHER):
-                untold = harness.store.ageing_states.unapplied_bits(scope)
-                harness.store.encodings.set_precision(untold)
-                harness.store.ageing_states.mark_bits_applied(untold)
+                untold = harness.ageing.unapplied_bits(scope)
+                harness.encodings.set_precision(untold)
+                harness.ageing.mark_bits_applied(untold)
             encode_missing(harness)
-            before, room = stored_bits(harness, *atoms), harness.store.encodings.sizes()
+            before, room = stored_bits(harness, *atoms), harness.encodings.sizes()
             assert set(before) == set(BITS)
-            harness.store.rebuild_index()
-            assert (stored_bits(harness, *atoms), harness.store.encodings.sizes()) == (before, room)
-            assert (stored_bits(other, *atoms), other.store.encodings.sizes()) == (before, room)
-            assert texts_to_encode(harness) == [] and harness.store.check() == []
-            assert harness.store.encodings.set_precision({each: life.bits for each, life in lives.items()}) == NO_CHANGE
+            harness.store.admin.rebuild_index()
+            assert (stored_bits(harness, *atoms), harness.encodings.sizes()) == (before, room)
+            assert (stored_bits(other, *atoms), other.encodings.sizes()) == (before, room)
+            assert texts_to_encode(harness) == [] and harness.store.admin.check() == []
+            assert harness.encodings.set_precision({key: life.bits for key, life in lives.items()}) == NO_CHANGE
 
     def test_a_precision_is_unapplied_until_confirmed_and_again_after_a_revision(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
-            lives, atom, theirs = harness.store.ageing_states, harness.add("tea"), harness.add("milk", scope=OTHER)
+            lives, atom, theirs = harness.ageing, harness.add("tea"), harness.add("milk", scope=OTHER)
             assert lives.unapplied_bits(LOCAL) == {}
             lives.put({atom.id: AgeingState(1), theirs.id: AgeingState(1, bits=2)})
             assert (lives.unapplied_bits(LOCAL), lives.unapplied_bits(OTHER)) == ({atom.id: 32}, {theirs.id: 2})
@@ -180,7 +181,8 @@ class PrecisionContract(Contract):
             assert lives.unapplied_bits(LOCAL) == {}
             lives.put({atom.id: AgeingState(1, bits=8)})
             lives.mark_bits_applied({atom.id: 32})
-            assert lives.unapplied_bits(LOCAL) == {atom.id: 8} and lives.get([atom.id])[atom.id].bits == 8
+            assert lives.unapplied_bits(LOCAL) == {atom.id: 8}
+            assert harness.store.signals.get_with_ageing([atom.id])[1][atom.id].bits == 8
             lives.mark_bits_applied({atom.id: 8})
             harness.commit(atom.with_(content="green tea"))
             lives.put({atom.id: AgeingState(2, bits=8)})
@@ -188,11 +190,11 @@ class PrecisionContract(Contract):
 
     def test_sizes_of_vectors_and_states_are_reported(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
-            encodings = harness.store.encodings
+            encodings = harness.encodings
             assert (encodings.sizes().vectors, encodings.sizes().states) == ({}, (0, 0))
             atoms = [harness.add(f"tea {n}") for n in range(4)]
             encode_missing(harness), encode_missing(harness, OTHER_MODEL)
-            encodings.set_precision(dict(zip([each.id for each in atoms], BITS, strict=True)))
+            encodings.set_precision(dict(zip([atom.id for atom in atoms], BITS, strict=True)))
             matches = encodings.sizes()
             assert {bits: texts for bits, (texts, _) in matches.vectors.items()} == dict.fromkeys(BITS, 2)
             for atom, bits in zip(atoms, BITS, strict=True):

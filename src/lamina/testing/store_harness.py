@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.identity import AtomId, IdSource
@@ -16,9 +17,11 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.clock import Clock, FixedClock
-from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, Store, TextMatch, TextQuery
+from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, OpenStore, Store, TextMatch, TextQuery
+from lamina.store.encodings import PackedStates
+from lamina.testing.capabilities import Capability
 from lamina.text.analyser import analyse
-from lamina.vault.disk import Stamp
+from lamina.vault.file_stamp import Stamp
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -39,23 +42,50 @@ STATUS_TRANSITIONS: dict[str, str] = {
 """The table of allowed status transitions, repeated here so that a change of it is noticed."""
 ENDED_STATUSES = ("superseded", "invalidated", "merged", "tombstoned")
 
+Params = ParamSpec("Params")
 ExceptionT = TypeVar("ExceptionT", bound=BaseException)
 
 
-def raises(kind: type[ExceptionT], work: Callable[[], object]) -> ExceptionT:
+def raises(
+    kind: type[ExceptionT], work: Callable[Params, object], *args: Params.args, **kwargs: Params.kwargs
+) -> ExceptionT:
     """Return the error that the work raises; AssertionError if it raises none."""
     try:
-        work()
+        work(*args, **kwargs)
     except kind as error:
         return error
     raise AssertionError(f"{kind.__name__} was expected and nothing was raised")
 
 
+def run_in_threads(*works: Callable[[], object]) -> None:
+    """Run functions at the same time, and wait for all of them."""
+    threads = [threading.Thread(target=work) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def coverage(store: Store, model: str, scopes: Sequence[Scope]) -> tuple[int, int]:
+    """Return how many passages of these scopes a model has encoded, and how many there are."""
+    summary = store.passages.summary(scopes, [model])
+    return summary.encoded[model], summary.count
+
+
+def token_states(store: Store, model: str, digests: Iterable[bytes]) -> dict[bytes, PackedStates]:
+    """Return what one model stored as token states of these texts."""
+    return store.passages.encodings.states([model], digests)[model]
+
+
 class StoreHarness:
     """A store with short methods for what tests do to it."""
 
-    def __init__(self, store: Store, clock: FixedClock) -> None:
-        self.store, self.clock = store, clock
+    def __init__(self, store: OpenStore, clock: FixedClock) -> None:
+        self.store, self.clock, self.journal = store, clock, store.journal
+        self.graph = store.graph
+        self.encodings, self.ageing = store.passages.encodings, store.signals.ageing
+        self.buffer, self.jobs = store.queue.buffer, store.queue.jobs
+        self.erasures, self.fingerprints = store.admin.erasures, store.admin.fingerprints
         self._ids = IdSource(os.urandom)
 
     def new_atom(self, content: str = "tea is ready", **fields: Any) -> Atom:
@@ -67,15 +97,13 @@ class StoreHarness:
 
     def commit(self, *atoms: Atom, **overrides: Any) -> CommitResult:
         """Commit the atoms as they are."""
-        fields = {
-            "actor": "test",
-            "origin": Origin.HUMAN,
-            "verb": "write",
-            "reason": "because",
-            "scope": LOCAL,
-            **overrides,
-        }
-        return self.store.commit(Commit(changes=tuple(AtomChange(atom) for atom in atoms), **fields))
+        return self.journal.append(self.new_commit(*atoms, **overrides))
+
+    def new_commit(self, *atoms: Atom, **overrides: Any) -> Commit:
+        """Return a commit of the atoms as they are."""
+        names = {"actor": "test", "verb": "write", "reason": "because"}
+        fields: dict[str, Any] = {**names, "origin": Origin.HUMAN, "scope": LOCAL, **overrides}
+        return Commit(changes=tuple(map(AtomChange, atoms)), **fields)
 
     def add(self, content: str = "tea is ready", **fields: Any) -> Atom:
         """Commit a new atom and return it."""
@@ -84,7 +112,7 @@ class StoreHarness:
 
     def read(self, *scopes: Scope, **filters: Any) -> list[Atom]:
         """Return the atoms of the scopes that match the filters."""
-        return self.store.read(AtomFilter(scopes=scopes or (LOCAL,), **filters))
+        return self.store.atoms.read(AtomFilter(scopes=scopes or (LOCAL,), **filters))
 
     def current(self, atom: Atom) -> Atom:
         """Return the current version of an atom."""
@@ -100,7 +128,7 @@ class StoreHarness:
             **filters,
         }
         query = TextQuery(scopes=scopes or (LOCAL,), tokens=tuple(dict.fromkeys(analyse(words))), limit=limit, **fields)
-        return sorted(self.store.search_text(query), key=lambda match: (-match.score, match.atom_id, match.n))
+        return sorted(self.store.passages.search_text(query), key=lambda match: (-match.score, match.atom_id, match.n))
 
     def find_ids(self, words: str, *scopes: Scope, **filters: Any) -> list[AtomId]:
         """Return the ids of the atoms that match some words, best first."""
@@ -108,14 +136,17 @@ class StoreHarness:
 
     def mark_files_written(self) -> None:
         """Mark every pending file as written."""
-        files = self.store.ledger.pending_files(10_000)
-        self.store.ledger.mark_written([(file.path, STAMP, file.data) for file in files], 2_000_000_000)
+        files = self.store.projection.pending_files(10_000)
+        self.store.projection.mark_written([(file.path, STAMP, file.data) for file in files], 2_000_000_000)
 
 
 class Contract:
-    """Base of all contracts: how a test opens the store under test."""
+    """Base of all contracts: how a test opens the store under test, and what its backend can do."""
 
-    def make_store(self, tmp_path: Path, clock: Clock) -> Store:
+    capabilities: frozenset[Capability] = frozenset(Capability)
+    """Override it for a backend that lacks some."""
+
+    def make_store(self, tmp_path: Path, clock: Clock) -> OpenStore:
         """Return the store under test. It owns the folder, whose content stays when the store is opened again."""
         raise NotImplementedError
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,18 +22,6 @@ MODEL, OTHER_MODEL = "dice@16", "other dice@16"
 WIDTH = 16
 COSINE_TOLERANCE = 0.01
 """How much a cosine may differ: a store may keep vectors in less than full precision."""
-
-
-@dataclass(frozen=True, slots=True)
-class MillisecondWindow:
-    """A range of milliseconds."""
-
-    start: int
-    end: int
-
-    def contains(self, times_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return for each time whether it is in the range."""
-        return (times_ms >= self.start) & (times_ms < self.end)
 
 
 def make_vectors(text: str) -> Floats:
@@ -57,8 +44,8 @@ def question_vector(text: str) -> QueryVector:
 def encode_missing(harness: StoreHarness, model: str = MODEL, packing: str = "bytes") -> int:
     """Encode all texts that have no encoding, or none in this packing; return how many."""
     count = 0
-    while missing := harness.store.encodings.find_missing(model, 50, packing=packing):
-        harness.store.encodings.put(
+    while missing := harness.encodings.find_missing(model, 50, packing=packing):
+        harness.encodings.put(
             model,
             [TextEncoding(text.digest, make_vectors(text.text), make_states(text.text, packing)) for text in missing],
         )
@@ -87,7 +74,7 @@ def nearest_passages(
     harness: StoreHarness, question: str, *scopes: Scope, **overrides: Any
 ) -> dict[PassageKey, NearPassage]:
     """Return the nearest passages by their key, best first."""
-    passages = harness.store.encodings.find_nearest(vector_query(harness, question, *scopes, **overrides))
+    passages = harness.store.passages.find_nearest(vector_query(harness, question, *scopes, **overrides))
     assert len({passage.key for passage in passages}) == len(passages)
     return {passage.key: passage for passage in sorted(passages, key=lambda passage: (-passage.score, passage.key))}
 

@@ -157,7 +157,7 @@ _STEMS = _StemCache()
 
 
 class _FoldTable(dict[int, str]):
-    """What each character is indexed as: itself without accents, a space, or nothing. Filled on demand."""
+    """A map from each character to its indexed form: itself without accents, a space, or nothing. Filled on demand."""
 
     def __missing__(self, code: int) -> str:
         self[code] = folded = _fold(chr(code))
@@ -169,8 +169,8 @@ class _DisplayTable(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         folded = _FOLD_TABLE[code]
-        self[code] = shown = folded if " " in folded or not folded or folded == "'" else chr(code)
-        return shown
+        self[code] = indexed_form = folded if " " in folded or not folded or folded == "'" else chr(code)
+        return indexed_form
 
 
 _FOLD_TABLE = _FoldTable()

@@ -21,6 +21,7 @@ _HIDDEN_CHARACTERS = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
     "\ufff9-\ufffb\U000e0000-\U000e0fff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a]"
 )
+_CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def has_hidden_text(text: str) -> bool:
@@ -35,6 +36,11 @@ def escape_hidden(text: str) -> str:
     for position in reversed(_find_hidden(text)):
         text = f"{text[:position]}<U+{ord(text[position]):04X}>{text[position + 1 :]}"
     return text
+
+
+def escape_unprintable(text: str) -> str:
+    """Return the text with its control characters replaced, and its hidden characters written out."""
+    return escape_hidden(_CONTROL_CHARACTERS.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def remove_hidden(text: str) -> str:

@@ -9,7 +9,8 @@ from datetime import UTC, date, datetime, time, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.text.date_expressions import YearlyDays, find_dates, resolve_year
+from lamina.text.calendar_spans import YearlyDays
+from lamina.text.date_expressions import find_dates, resolve_year
 from lamina.text.timestamps import to_utc
 
 SLACK = timedelta(days=1)

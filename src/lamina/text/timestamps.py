@@ -29,6 +29,14 @@ def parse_time(text: str, *, end: bool = False) -> datetime:
         raise ValueError(f"{text!r} is outside the years 1 to 9999 in UTC") from error
 
 
+def parse_time_or_none(text: object) -> datetime | None:
+    """Return the time that a text of others names; None if it is missing or names none."""
+    try:
+        return parse_time(text) if isinstance(text, str) and text else None
+    except ValueError:
+        return None
+
+
 def to_utc(moment: datetime) -> datetime:
     """Return the same time as aware UTC, rounded down to the millisecond."""
     if moment.tzinfo is UTC and moment.microsecond % 1000 == 0:

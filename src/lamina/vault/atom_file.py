@@ -16,8 +16,6 @@ from lamina.vault.frontmatter import (
     MAX_FILE,
     MAX_FRONTMATTER,
     FrontmatterDocument,
-    FrontmatterValue,
-    Unreadable,
     has_merge_markers,
 )
 from lamina.vault.frontmatter_fields import (
@@ -31,10 +29,9 @@ from lamina.vault.frontmatter_fields import (
     read_bool,
     read_text,
 )
+from lamina.vault.strict_yaml_reader import FrontmatterValue, Unreadable
 from lamina.vault.wikilinks import StemLookup
 from lamina.vault.yaml_writer import YamlValue, emit_entry
-
-__all__ = ["FILE_FIELDS", "ParsedFile", "StemLookup", "Unreadable", "parse_file", "render_file"]
 
 FILE_FIELDS: tuple[str, ...] = (*FIELDS, "content")
 """Every field of an atom that its file contains; the scope follows from the folder."""

@@ -8,27 +8,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from lamina.vault.fast_yaml_reader import KEY_LINE, read_block, read_inline
-from lamina.vault.frontmatter_line_edit import FrontmatterRows
-from lamina.vault.strict_yaml_reader import (
-    MAX_DEPTH,
-    MAX_KEYS,
-    FrontmatterValue,
-    ParsedMapping,
-    Unreadable,
-    read_mapping,
-)
-from lamina.vault.yaml_writer import PlainScalar, YamlValue, emit_entry
-
-__all__ = [
-    "MAX_DEPTH",
-    "MAX_FILE",
-    "MAX_FRONTMATTER",
-    "MAX_KEYS",
-    "FrontmatterDocument",
-    "FrontmatterValue",
-    "PlainScalar",
-    "Unreadable",
-]
+from lamina.vault.strict_yaml_reader import MAX_KEYS, FrontmatterValue, ParsedMapping, Unreadable, read_mapping
+from lamina.vault.yaml_writer import FrontmatterRows, YamlValue, emit_entry
 
 MAX_FILE = 1 << 20
 MAX_FRONTMATTER = 64 << 10

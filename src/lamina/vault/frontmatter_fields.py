@@ -36,7 +36,7 @@ _E = TypeVar("_E", bound=StrEnum)
 
 
 class FieldCodec(NamedTuple):
-    """How one field is read from frontmatter (ValueError if it cannot be) and written to it."""
+    """A codec of one field: how it is read from frontmatter (ValueError if it cannot be) and written to it."""
 
     read: Callable[[FrontmatterValue], Any]
     write: Callable[[Any, StemLookup], YamlValue]

@@ -42,9 +42,7 @@ class Watcher:
         on_change: Callable[[frozenset[str]], None],
         on_error: Callable[[Exception], None] = _log_error,
     ) -> None:
-        self._root = root.resolve()
-        self._on_change = on_change
-        self._on_error = on_error
+        self._root, self._on_change, self._on_error = root.resolve(), on_change, on_error
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
 

@@ -20,12 +20,6 @@ from lamina.vectors.quantisation import Doubles
 _ROOT_2 = math.sqrt(2)
 
 
-def univariate_distance(mean: float, deviation: float, other_mean: float, other_deviation: float) -> float:
-    """Return the distance of two normal distributions given by their means and standard deviations."""
-    one, other = np.array([mean]), np.array([other_mean])
-    return diagonal_distance(one, np.array([deviation]), other, np.array([other_deviation]))
-
-
 def diagonal_distance(means: Doubles, deviations: Doubles, other_means: Doubles, other_deviations: Doubles) -> float:
     """Return the distance of two normal distributions in many dimensions, each with its own standard deviation."""
     for values in (deviations, other_deviations):

@@ -2,7 +2,7 @@
 
 A vector is split into its length and its direction; the direction is rotated (see `rotation_for`), scaled to variance
 1, and each coordinate is rounded to the nearest level of the codebook. One more number, the factor, says how much of
-the direction the rounding kept, and makes inner products right on average (see `cosine_estimate`).
+the direction the rounding kept, and makes inner products right on average; with fewer bits, more error remains.
 
 Only original vectors are coded, never codes: to go from 8 to 2 bits, the vector or the text is coded again, because
 rounding twice would lose more.
@@ -14,6 +14,7 @@ the first plane is the sign of every rotated coordinate.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -28,6 +29,8 @@ from lamina.vectors.rotation import padded_width, rotation_for
 Bytes: TypeAlias = NDArray[np.uint8]
 Doubles: TypeAlias = NDArray[np.float64]
 
+ERROR_WEIGHT = 0.5
+"""The number of expected errors that is subtracted from an estimate before ranking."""
 HEADER_BYTES = 8
 """The bytes of a length and a factor."""
 BATCH_ROWS = 256
@@ -95,6 +98,13 @@ def code_bytes(width: int, bits: int) -> int:
 def coded_bytes(width: int, bits: int) -> int:
     """Return the bytes of a vector at a precision, including 32 bits."""
     return 4 * width if bits == 32 else HEADER_BYTES + code_bytes(width, bits)
+
+
+def expected_error(bits: int, width: int) -> float:
+    """Return the standard deviation of the estimate of a cosine near 0; the padding of a rotated vector lowers it."""
+    if bits not in DISTORTION:
+        raise ValueError(f"a vector is stored in 32, 8, 4 or 2 bits per dimension, not {bits}")
+    return math.sqrt(DISTORTION[bits] / ((1 - DISTORTION[bits]) * padded_width(width)))
 
 
 def to_bytes(coded: CodedVectors) -> list[bytes]:

@@ -10,9 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.vectors.codebook import PRECISIONS, codebook_for
-from lamina.vectors.cosine_estimate import ERROR_WEIGHT, expected_error
 from lamina.vectors.levels import Floats, LevelRows, to_level_rows
-from lamina.vectors.quantisation import CodedVectors, coded_bytes, decode, encode, from_bytes, to_bytes, unpack_codes
+from lamina.vectors.quantisation import (
+    ERROR_WEIGHT,
+    CodedVectors,
+    coded_bytes,
+    decode,
+    encode,
+    expected_error,
+    from_bytes,
+    to_bytes,
+    unpack_codes,
+)
 from lamina.vectors.rotation import rotation_for
 
 _HEADER_BYTES = 2

@@ -1,28 +1,31 @@
-"""Store a growing table of vectors as levels, searched exactly."""
+"""Store growing tables of vectors: runs of rows, and a table of levels that is searched exactly."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.vectors.levels import Floats, LevelRows, Levels, QueryVector, cosines
+from lamina.vectors.levels import Floats, LevelRows, QueryVector, cosines
+
+Numbers: TypeAlias = NDArray[np.int64]
 
 BLOCK = 4096
 """The number of rows converted to float32 at a time: few enough for the processor's cache."""
 
 
-class VectorTable:
-    """Runs of vectors, one run per text: its chunks are adjacent, and the nearest chunk counts."""
+class RunTable(ABC):
+    """Runs of vectors, one run per text: its chunks are adjacent, and the nearest chunk counts.
 
-    def __init__(self, width: int) -> None:
-        self.width = width
-        self._levels: Levels = np.empty((0, width), dtype=np.int8)
-        self._scale: Floats = np.empty(0, dtype=np.float32)
-        self._uncertainty: Floats = np.empty(0, dtype=np.float32)
-        self._starts: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+    `_columns` are the arrays of the rows, longer than needed, so that adding rows is cheap.
+    """
+
+    def __init__(self, **columns: NDArray[Any]) -> None:
+        self._columns = columns
+        self._starts: Numbers = np.empty(0, dtype=np.int64)
         self._rows = self._runs = 0
 
     def __len__(self) -> int:
@@ -31,63 +34,90 @@ class VectorTable:
     @property
     def byte_count(self) -> int:
         """Return the bytes of the stored rows."""
-        return self._rows * (self.width + self._scale.itemsize + self._uncertainty.itemsize) + 8 * self._runs
+        return sum(array.nbytes for array in self.to_arrays().values())
 
-    def append(self, rows: LevelRows, sizes: NDArray[np.int64]) -> None:
-        """Add runs; `sizes` is the number of rows of each, at least one."""
-        starts = self._rows + np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        count, runs = len(rows.scale), len(sizes)
-        self._levels = grow_array(self._levels, self._rows + count)
-        self._scale = grow_array(self._scale, self._rows + count)
-        self._uncertainty = grow_array(self._uncertainty, self._rows + count)
-        self._starts = grow_array(self._starts, self._runs + runs)
-        self._levels[self._rows : self._rows + count] = rows.levels
-        self._scale[self._rows : self._rows + count] = rows.scale
-        self._uncertainty[self._rows : self._rows + count] = rows.uncertainty
-        self._starts[self._runs : self._runs + runs] = starts
-        self._rows += count
-        self._runs += runs
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays to store."""
+        columns = {name: column[: self._rows] for name, column in self._columns.items()}
+        return {**columns, "run_starts": self._starts[: self._runs]}
 
     def scan(self, query: QueryVector) -> Floats:
         """Return the cosine of the nearest chunk of every run."""
         if not self._runs:
             return np.empty(0, dtype=np.float32)
-        similarities = np.empty(self._rows, dtype=np.float32)
-        for start in range(0, self._rows, BLOCK):
-            end = min(start + BLOCK, self._rows)
-            similarities[start:end] = cosines(self._select_rows(slice(start, end)), query)
+        similarities = self._scan_rows(query)
+        if self._runs == self._rows:
+            return similarities
         return np.maximum.reduceat(similarities, self._starts[: self._runs])
 
-    def scan_runs(self, query: QueryVector, runs: NDArray[np.int64]) -> Floats:
+    def scan_runs(self, query: QueryVector, runs: Numbers) -> Floats:
         """Return the cosine of the nearest chunk of some runs; 0 for a run below 0, which has none."""
         best = np.zeros(len(runs), dtype=np.float32)
         known = np.flatnonzero(runs >= 0)
-        if not len(known):
-            return best
-        rows, offsets = rows_of_runs(self._starts[: self._runs], self._rows, runs[known])
-        similarities = cosines(self._select_rows(rows), query)
-        best[known] = np.maximum.reduceat(similarities, offsets)
+        if len(known):
+            rows, offsets = self._rows_of(runs[known])
+            best[known] = np.maximum.reduceat(self._compare_rows(query, rows), offsets)
         return best
 
-    def iterate_batches(self, batch_runs: int) -> Iterator[tuple[LevelRows, NDArray[np.int64]]]:
+    @abstractmethod
+    def append(self, rows: LevelRows, sizes: Numbers) -> None:
+        """Add runs; `sizes` is the number of rows of each, at least one."""
+
+    @abstractmethod
+    def _scan_rows(self, query: QueryVector) -> Floats:
+        """Return the cosine of every row."""
+
+    @abstractmethod
+    def _compare_rows(self, query: QueryVector, rows: Numbers) -> Floats:
+        """Return the cosine of some rows, in the given order."""
+
+    def _append_rows(self, sizes: Numbers, **columns: NDArray[Any]) -> None:
+        count, runs = self._rows + int(sizes.sum()), self._runs + len(sizes)
+        for name, values in columns.items():
+            self._columns[name] = grow_array(self._columns[name], count)
+            self._columns[name][self._rows : count] = values
+        self._starts = grow_array(self._starts, runs)
+        self._starts[self._runs : runs] = self._rows + np.cumsum(sizes) - sizes
+        self._rows, self._runs = count, runs
+
+    def _rows_of(self, runs: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the rows of some runs one after the other, and where each run begins among them."""
+        starts = self._starts[: self._runs]
+        ends = np.where(runs + 1 < len(starts), starts[np.minimum(runs + 1, len(starts) - 1)], self._rows)
+        sizes = ends - starts[runs]
+        offsets = np.cumsum(sizes) - sizes
+        return np.arange(int(sizes.sum())) + np.repeat(starts[runs] - offsets, sizes), offsets
+
+
+class VectorTable(RunTable):
+    """Vectors as levels, compared exactly."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        empty = np.empty(0, dtype=np.float32)
+        super().__init__(levels=np.empty((0, width), dtype=np.int8), scale=empty, uncertainty=empty)
+
+    def append(self, rows: LevelRows, sizes: Numbers) -> None:
+        self._append_rows(sizes, levels=rows.levels, scale=rows.scale, uncertainty=rows.uncertainty)
+
+    def iterate_batches(self, batch_runs: int) -> Iterator[tuple[LevelRows, Numbers]]:
         """Yield all runs in batches, with the number of rows of each."""
         for first in range(0, self._runs, batch_runs):
-            runs = np.arange(first, min(first + batch_runs, self._runs))
-            rows, offsets = rows_of_runs(self._starts[: self._runs], self._rows, runs)
+            rows, offsets = self._rows_of(np.arange(first, min(first + batch_runs, self._runs)))
             yield self._select_rows(rows), np.diff(offsets, append=len(rows))
 
-    def _select_rows(self, rows: slice | NDArray[np.int64]) -> LevelRows:
-        return LevelRows(self._levels[rows], self._scale[rows], self._uncertainty[rows])
+    def _scan_rows(self, query: QueryVector) -> Floats:
+        similarities = np.empty(self._rows, dtype=np.float32)
+        for start in range(0, self._rows, BLOCK):
+            block = slice(start, min(start + BLOCK, self._rows))
+            similarities[block] = cosines(self._select_rows(block), query)
+        return similarities
 
+    def _compare_rows(self, query: QueryVector, rows: Numbers) -> Floats:
+        return cosines(self._select_rows(rows), query)
 
-def rows_of_runs(
-    starts: NDArray[np.int64], count: int, runs: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the rows of some runs one after the other, and where each run begins among them; `count` rows in all."""
-    ends = np.where(runs + 1 < len(starts), starts[np.minimum(runs + 1, len(starts) - 1)], count)
-    sizes = ends - starts[runs]
-    offsets = np.cumsum(sizes) - sizes
-    return np.arange(int(sizes.sum())) + np.repeat(starts[runs] - offsets, sizes), offsets
+    def _select_rows(self, rows: slice | Numbers) -> LevelRows:
+        return LevelRows(**{name: column[rows] for name, column in self._columns.items()})
 
 
 def grow_array(array: NDArray[Any], needed: int) -> NDArray[Any]:

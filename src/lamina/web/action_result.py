@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from starlette.responses import Response
+
 from lamina.atom.atom import Atom
 from lamina.capture.receipt import Receipt
-from lamina.documents import change_document
+from lamina.documents.receipt import change_document
 from lamina.memory import Memory
 from lamina.store.base import CommitResult
+from lamina.web.page_request import PageRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +65,8 @@ def result_from_undo(commits: Sequence[CommitResult], atom_id: str = "") -> Acti
     return ActionResult(
         "Undone", lines, tuple(committed.id for committed in commits[::-1] if committed.id), atom_id=atom_id
     )
+
+
+def render_result(request: PageRequest, result: ActionResult) -> Response:
+    """Render a result on a page, or as a fragment."""
+    return request.render("error.html", {"result": result}, fragment="_action_result.html")

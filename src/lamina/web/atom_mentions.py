@@ -10,6 +10,8 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import is_atom_id
 from lamina.errors import NotFound
 from lamina.memory import Memory
+from lamina.store.base import AtomVersion, JournalEntry
+from lamina.web.template_environment import humanise_name
 
 _ID_PATTERN = re.compile(r"\b([0-9a-z]{26})\b")
 
@@ -20,6 +22,11 @@ class TextPart:
 
     text: str
     atom: Atom | None = None
+
+
+def readable_reason(change: AtomVersion | JournalEntry) -> str:
+    """Return the reason of a change; that of a link contains the name of the relation, with underscores."""
+    return humanise_name(change.reason) if change.verb == "relate" else change.reason
 
 
 def split_mentions(text: str, atoms: Mapping[str, Atom]) -> tuple[TextPart, ...]:

@@ -1,18 +1,22 @@
-"""The page of one atom: its text and evidence, its history, its links, and the actions on it."""
+"""The page of one atom: its text and evidence, its history with differences by word, its links, and its actions."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from itertools import pairwise
+from typing import Literal
 
 from starlette.responses import Response
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import DATA_FIELDS, Atom
 from lamina.atom.passage import Passage, passages_of
+from lamina.atom.record import encode_field
 from lamina.atom.relation import RelationName
 from lamina.atom.status import ENDED, TRANSITIONS, Status
-from lamina.documents import atom_document, load_quotes, neighbour_documents
+from lamina.documents.atom import atom_document, load_quotes, neighbour_documents
 from lamina.errors import InvalidInput, NotFound
 from lamina.lifecycle.half_life import half_life_days
 from lamina.lifecycle.heat import heat
@@ -21,11 +25,67 @@ from lamina.lifecycle.signals import from_counters
 from lamina.memory import Memory
 from lamina.store.base import AtomVersion
 from lamina.web.action_result import ActionResult, result_from_change, result_from_undo
-from lamina.web.atom_mentions import TextPart, load_mentioned_atoms, split_mentions
+from lamina.web.atom_mentions import TextPart, load_mentioned_atoms, readable_reason, split_mentions
 from lamina.web.page_request import PageRequest
 from lamina.web.revision_form import changed_fields, form_values
-from lamina.web.template_environment import humanise_name
-from lamina.web.text_diff import DiffSpan, diff_fields, diff_words
+
+MAX_WORDS = 4000
+"""Longer texts are compared line by line."""
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+
+Change = Literal["same", "out", "in"]
+
+
+@dataclass(frozen=True, slots=True)
+class DiffSpan:
+    """A span of text that is in one version or in both."""
+
+    change: Change
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FieldDiff:
+    """A field that differs, with both values."""
+
+    name: str
+    before: str
+    after: str
+
+
+def diff_words(before: str, after: str) -> list[DiffSpan]:
+    """Return the spans of both texts: those not "in" give the old text, those not "out" the new one."""
+    a, b = _WORDS.findall(before), _WORDS.findall(after)
+    if max(len(a), len(b)) > MAX_WORDS:
+        a, b = _LINES.findall(before), _LINES.findall(after)
+    spans: list[DiffSpan] = []
+    for tag, a1, a2, b1, b2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if tag == "equal":
+            spans.append(DiffSpan("same", "".join(a[a1:a2])))
+            continue
+        removed, added = "".join(a[a1:a2]), "".join(b[b1:b2])
+        spans += [DiffSpan("out", removed)] if removed else []
+        spans += [DiffSpan("in", added)] if added else []
+    return spans
+
+
+def diff_fields(before: Atom, after: Atom) -> list[FieldDiff]:
+    """Return the fields other than the text that differ."""
+    names = (name for name in DATA_FIELDS if name not in ("content", "recorded_at"))
+    return [
+        FieldDiff(name, _format_field(before, name), _format_field(after, name))
+        for name in names
+        if getattr(before, name) != getattr(after, name)
+    ]
+
+
+def _format_field(atom: Atom, name: str) -> str:
+    value = encode_field(name, getattr(atom, name))
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)
+
 
 _SHOWN_ELSEWHERE = frozenset({"id", "kind", "content", "status", "relations", "evidence", "revision", "path"})
 """Fields that have their own place on the page."""
@@ -43,7 +103,7 @@ class SegmentTurn:
 
     @property
     def is_highlighted(self) -> bool:
-        """Whether a span of this turn is highlighted."""
+        """Return whether a span of this turn is highlighted."""
         return any(span.change == "in" for span in self.spans)
 
 
@@ -61,8 +121,7 @@ class RetentionSummary:
 
 def show_atom(request: PageRequest) -> Response:
     """Show the page of an atom."""
-    shown_atom = request.memory.get(request.http_request.path_params["id"])
-    return _render_atom(request, shown_atom, None)
+    return _render_atom(request, _requested_atom(request), None)
 
 
 def show_diff(request: PageRequest) -> Response:
@@ -79,23 +138,23 @@ def show_diff(request: PageRequest) -> Response:
 
 def apply_verb(request: PageRequest) -> Response:
     """Apply one of the verbs to this atom; InvalidInput if there is no such verb."""
-    memory, before = request.memory, request.memory.get(request.http_request.path_params["id"])
-    verb = request.form_value("verb")
+    before, verb = _requested_atom(request), request.form_value("verb")
     if verb not in _VERBS:
         raise InvalidInput(f"unknown verb {verb!r}; choose from {', '.join(_VERBS)}")
     title, act = _VERBS[verb]
     after = act(request, before)
-    return _render_atom(request, after, result_from_change(title, memory, before, after))
+    return _render_atom(request, after, result_from_change(title, request.memory, before, after))
 
 
 def undo_on_atom(request: PageRequest) -> Response:
     """Undo commits from the page of an atom they changed, and show the atom."""
-    memory, cascade = request.memory, bool(request.form_value("cascade"))
-    shown_atom = memory.get(request.http_request.path_params["id"])
-    commits = [
-        committed for commit in request.form_values("commit") for committed in memory.undo(commit, cascade=cascade)
-    ]
-    return _render_atom(request, memory.get(shown_atom.id), result_from_undo(commits, atom_id=shown_atom.id))
+    atom_id = _requested_atom(request).id
+    commits = request.undo_commits(cascade=bool(request.form_value("cascade")))
+    return _render_atom(request, request.memory.get(atom_id), result_from_undo(commits, atom_id=atom_id))
+
+
+def _requested_atom(request: PageRequest) -> Atom:
+    return request.memory.get(request.http_request.path_params["id"])
 
 
 def _form_reason(request: PageRequest, default: str) -> str:
@@ -105,8 +164,8 @@ def _form_reason(request: PageRequest, default: str) -> str:
 _VERBS: dict[str, tuple[str, Callable[[PageRequest, Atom], Atom]]] = {
     "pin": ("Pinned", lambda visit, atom: visit.memory.pin(atom.id)),
     "unpin": ("Unpinned", lambda visit, atom: visit.memory.unpin(atom.id)),
-    "promote": ("Promoted", lambda visit, atom: visit.memory.promote(atom.id)),
-    "demote": ("Demoted", lambda visit, atom: visit.memory.demote(atom.id)),
+    "promote": ("Promoted", lambda visit, atom: visit.memory.upkeep.promote(atom.id)),
+    "demote": ("Demoted", lambda visit, atom: visit.memory.upkeep.demote(atom.id)),
     "resolve": ("Resolved", lambda visit, atom: visit.memory.resolve(atom.id, _form_reason(visit, "done"))),
     "forget": ("Forgotten", lambda visit, atom: visit.memory.forget(atom.id, _form_reason(visit, "no longer wanted"))),
     "status": (
@@ -152,10 +211,7 @@ def _render_atom(request: PageRequest, atom: Atom, result: ActionResult | None) 
 
 def _version_reasons(memory: Memory, versions: Sequence[AtomVersion]) -> dict[int, tuple[TextPart, ...]]:
     """Return the reason of each version, with the atoms it mentions."""
-    reasons = {
-        version.revision: humanise_name(version.reason) if version.verb == "relate" else version.reason
-        for version in versions
-    }
+    reasons = {version.revision: readable_reason(version) for version in versions}
     atoms = load_mentioned_atoms(reasons.values(), memory)
     return {revision: split_mentions(reason, atoms) for revision, reason in reasons.items()}
 

@@ -28,7 +28,7 @@ def show_browse(request: PageRequest) -> Response:
         as_of=query.get("as_of") or None,
         known_at=query.get("known_at") or None,
     )
-    counts = request.memory.stats()
+    counts = request.memory.upkeep.stats()
     context = {
         "atoms": atoms[:PAGE_SIZE],
         "more": len(atoms) > PAGE_SIZE,

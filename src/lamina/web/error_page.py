@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from starlette.responses import Response
 from starlette.types import Scope
 
-from lamina.access import Caller
+from lamina.access import Principal
 from lamina.errors import LaminaError, UndoRefused
 from lamina.http.problem import ProblemDetails, problem_from_error
 from lamina.web.action_result import ActionResult
@@ -40,7 +40,7 @@ _PLAIN_TEXTS = {
 class _ErrorPageRequest:
     """The request context of a page that no handler rendered."""
 
-    caller: Caller | None
+    caller: Principal | None
     csrf: str
     may_write: bool = False
 

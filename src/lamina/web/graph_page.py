@@ -9,8 +9,8 @@ from starlette.responses import JSONResponse, Response
 from lamina.atom.atom import Atom
 from lamina.errors import NotFound
 from lamina.memory import Memory
+from lamina.text.hidden_characters import escape_unprintable
 from lamina.web.page_request import PageRequest
-from lamina.web.safe_markdown import reveal_hidden
 from lamina.web.template_environment import summarise_atom
 
 MAX_NODES = 150
@@ -100,8 +100,8 @@ def _atom_links(memory: Memory, atom: Atom) -> list[tuple[GraphLink, Atom]]:
 def _make_node(atom: Atom, steps: int) -> GraphNode:
     return GraphNode(
         atom.id,
-        reveal_hidden(summarise_atom(atom, _LABEL_LENGTH)),
-        reveal_hidden(atom.kind),
+        escape_unprintable(summarise_atom(atom, _LABEL_LENGTH)),
+        escape_unprintable(atom.kind),
         atom.status.value,
         atom.layer.value,
         steps,

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from lamina.atom.atom import Atom
 from lamina.capture.receipt import Receipt
-from lamina.documents import InboxItemDocument, inbox_item_document
+from lamina.documents.inbox import InboxItemDocument, inbox_item_document
 from lamina.errors import InvalidInput, LaminaError, Refused
 from lamina.memory import Memory
 from lamina.review.pending_items import DecisionType, Item
@@ -62,7 +62,7 @@ _PAIR_BUTTONS = (
 
 def show_inbox(request: PageRequest) -> Response:
     """Show everything pending review."""
-    return request.render("inbox.html", {"result": None, **_inbox_context(request)}, fragment="_pending_list.html")
+    return _render_inbox(request, None)
 
 
 def decide_items(request: PageRequest) -> Response:
@@ -70,10 +70,7 @@ def decide_items(request: PageRequest) -> Response:
     require_person(request)
     verb, ids = request.form_value("verb"), request.form_values("id")
     if request.form_value("many"):
-        result = _decide_many(request, verb, ids)
-        return request.render(
-            "inbox.html", {"result": result, **_inbox_context(request)}, fragment="_pending_list.html"
-        )
+        return _render_inbox(request, _decide_many(request, verb, ids))
     receipt = _apply_decision(request, verb, ids)
     result = result_from_receipts(_TITLES[verb] if receipt.commit else "This was decided before", [receipt])
     context = {"result": result, "name": "-".join(ids), "pending_count": request.memory.review.count()}
@@ -88,18 +85,16 @@ def decide_source(request: PageRequest) -> Response:
         raise InvalidInput(f"{verb!r} is not a decision for a source; choose confirm or reject")
     receipts = review.approve_source(source) if verb == "confirm" else review.reject_source(source)
     result = result_from_receipts(f"{_TITLES[verb]} {len(receipts)} from {source}", receipts)
-    return request.render("inbox.html", {"result": result, **_inbox_context(request)}, fragment="_pending_list.html")
+    return _render_inbox(request, result)
 
 
 def undo_decisions(request: PageRequest) -> Response:
     """Undo decisions; their items are pending again."""
     require_person(request)
-    commits = [committed for commit in request.form_values("commit") for committed in request.memory.undo(commit)]
+    commits = request.undo_commits()
     result, ids = result_from_undo(commits), {atom.id for committed in commits for atom in committed.atoms}
     if request.form_value("many"):
-        return request.render(
-            "inbox.html", {"result": result, **_inbox_context(request)}, fragment="_pending_list.html"
-        )
+        return _render_inbox(request, result)
     items = _make_entries(request.memory.review.list(about=ids), request.memory)
     context = {"result": result, "items": items, "pending_count": request.memory.review.count()}
     return request.render("error.html", context, fragment="_pending_again.html")
@@ -167,26 +162,29 @@ def require_person(request: PageRequest) -> None:
         raise Refused("only a person decides on pending items; this is an agent's token")
 
 
-def _inbox_context(request: PageRequest) -> dict[str, object]:
+def _render_inbox(request: PageRequest, result: ActionResult | None) -> Response:
     query, memory = request.query, request.memory
     source, kind = query.get("source") or None, query.get("kind") or None
     total, offset = memory.review.count(source, kind=kind), request.int_parameter("offset", 0, 10**6)
     offset = min(offset, max(0, total - 1) // PAGE_SIZE * PAGE_SIZE)  # the last page may be empty after decisions
     items = memory.review.list(source, kind=kind, limit=PAGE_SIZE, offset=offset)
+    sources = Counter(atom.source_id for atom in memory.review.held() if atom.source_id)
     filters = {name: value for name, value in (("kind", kind), ("source", source)) if value}
-    return {
+    context = {
+        "result": result,
         "items": _make_entries(items, memory),
         "total": total,
         "pending_count": memory.review.count() if filters else total,
         "source": source,
         "kind": kind,
         "kinds": tuple(DecisionType),
-        "sources": _count_sources(memory.review.held()),
+        "sources": sources.most_common(20),
         "offset": offset,
         "page": PAGE_SIZE,
         "filter_query": urlencode(filters),
         "list_query": urlencode({**filters, **({"offset": offset} if offset else {})}),
     }
+    return request.render("inbox.html", context, fragment="_pending_list.html")
 
 
 def _make_entries(items: Sequence[Item], memory: Memory) -> list[InboxEntry]:
@@ -195,32 +193,15 @@ def _make_entries(items: Sequence[Item], memory: Memory) -> list[InboxEntry]:
     return [_make_entry(document, atoms) for document in documents]
 
 
-def _count_sources(held: list[Atom]) -> list[tuple[str, int]]:
-    return Counter(atom.source_id for atom in held if atom.source_id).most_common(20)
-
-
 def _make_entry(document: InboxItemDocument, atoms: Mapping[str, Atom]) -> InboxEntry:
+    choices: list[DecisionOption] = []
     if document.kind == DecisionType.PAIR:
-        decisions_of_pair = zip(_PAIR_BUTTONS, document.verbs, strict=True)
-        choices = [
-            DecisionOption(
-                verb,
-                label,
-                split_mentions(decision.does.removeprefix(f"keeps {label.removeprefix('Keep ')}; "), atoms),
-                key,
-            )
-            for (verb, label, key), decision in decisions_of_pair
-        ]
+        for (verb, label, key), decision in zip(_PAIR_BUTTONS, document.verbs, strict=True):
+            effect = decision.does.removeprefix(f"keeps {label.removeprefix('Keep ')}; ")
+            choices.append(DecisionOption(verb, label, split_mentions(effect, atoms), key))
         return InboxEntry(document, tuple(choices))
-    decisions = (
-        (decision, _STATEMENT_BUTTONS[decision.verb])
-        for decision in document.verbs
-        if decision.verb in _STATEMENT_BUTTONS
-    )
-    return InboxEntry(
-        document,
-        tuple(
-            DecisionOption(decision.verb, label, split_mentions(decision.does, atoms), key)
-            for decision, (label, key) in decisions
-        ),
-    )
+    for decision in document.verbs:
+        if decision.verb in _STATEMENT_BUTTONS:
+            label, key = _STATEMENT_BUTTONS[decision.verb]
+            choices.append(DecisionOption(decision.verb, label, split_mentions(decision.does, atoms), key))
+    return InboxEntry(document, tuple(choices))

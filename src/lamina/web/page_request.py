@@ -11,10 +11,11 @@ from starlette.datastructures import FormData, QueryParams
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from lamina.access import Caller, Right, ServedMemory
+from lamina.access import Principal, Right, ServedMemory
 from lamina.atom.trust import Origin
 from lamina.errors import InvalidInput, Refused
 from lamina.memory import Memory
+from lamina.store.base import CommitResult
 from lamina.web.template_environment import render_template
 
 MAX_ROWS = 200
@@ -27,7 +28,7 @@ class PageRequest:
 
     http_request: Request
     served_memory: ServedMemory
-    caller: Caller | None
+    caller: Principal | None
     form: FormData
     right: Right = Right.READ
 
@@ -45,18 +46,18 @@ class PageRequest:
 
     @property
     def is_fragment(self) -> bool:
-        """Whether htmx requests a fragment; a page restored from its history is requested whole."""
+        """Return whether htmx requests a fragment; a page restored from its history is requested whole."""
         headers = self.http_request.headers
         return "hx-request" in headers and "hx-history-restore-request" not in headers
 
     @property
     def may_write(self) -> bool:
-        """Whether the caller has the right to write."""
+        """Return whether the caller has the right to write."""
         return self.caller is not None and self.caller.may(Right.WRITE)
 
     @property
     def may_decide(self) -> bool:
-        """Whether the caller is a person; only a person decides on pending items."""
+        """Return whether the caller is a person; only a person decides on pending items."""
         return self.may_write and self.caller is not None and self.caller.origin is Origin.HUMAN
 
     @property
@@ -78,6 +79,10 @@ class PageRequest:
     def form_values(self, name: str) -> list[str]:
         """Return every value of a form field."""
         return [value for value in self.form.getlist(name) if isinstance(value, str)]
+
+    def undo_commits(self, *, cascade: bool = False) -> list[CommitResult]:
+        """Undo the commits that the form names, in its order; `cascade` also undoes what was built on them."""
+        return [done for commit in self.form_values("commit") for done in self.memory.undo(commit, cascade=cascade)]
 
     def int_parameter(self, name: str, default: int, limit: int = MAX_ROWS) -> int:
         """Return a whole number from the query; InvalidInput if it is not one or is above `limit`."""

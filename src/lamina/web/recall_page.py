@@ -1,4 +1,4 @@
-"""The recall page: a question, the hits with their reasons, and feedback on them."""
+"""The recall page: a question, the hits with the parts of their scores as bars, and feedback on them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,59 @@ from starlette.responses import Response
 
 from lamina.atom.atom import Atom
 from lamina.atom.status import INCLUDE_OPTIONS
-from lamina.documents import HitDocument, QuoteDocument, hit_document, load_quotes
-from lamina.memory import MAX_HITS, Memory
+from lamina.documents.arguments import MAX_HITS
+from lamina.documents.atom import QuoteDocument, load_quotes
+from lamina.documents.recall import HitDocument, hit_document
+from lamina.memory import Memory
 from lamina.recall.feedback import parse_verdict
-from lamina.recall.hit import Hit, Recall
-from lamina.recall.query_options import MEMORY_TYPES_BY_MODE
+from lamina.recall.hit import Hit
+from lamina.recall.recall_request import MEMORY_TYPES_BY_MODE
 from lamina.text.speaker_roles import is_role
-from lamina.web.action_result import ActionResult, AtomResultLine, result_from_receipts
+from lamina.web.action_result import ActionResult, AtomResultLine, render_result, result_from_receipts
 from lamina.web.page_request import PageRequest
-from lamina.web.score_breakdown import ScoreBreakdown, break_down_score
+
+NEUTRAL = 50.0
+"""The position of a weight of 1; larger weights extend to the right of it, smaller ones to the left."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreBar:
+    """A value, and the start and length of its bar from 0 to 100."""
+
+    name: str
+    value: float
+    start: float
+    length: float
+    low: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreBreakdown:
+    """All terms and weights. `relevance` is the sum of the terms, at least 0; `score` is that times the weights."""
+
+    terms: tuple[ScoreBar, ...]
+    relevance: float
+    weights: tuple[ScoreBar, ...]
+    score: float
+
+
+def break_down_score(hit: Hit) -> ScoreBreakdown:
+    """Return the parts of a hit's score."""
+    largest = max((abs(value) for _, value in hit.terms), default=0.0) or 1.0
+    terms = tuple(
+        ScoreBar(name, value, 0.0, round(100 * abs(value) / largest, 2), value < 0)
+        for name, value in sorted(hit.terms, key=lambda term: -term[1])
+    )
+    return ScoreBreakdown(
+        terms, hit.relevance, tuple(_weight_bar(name, value) for name, value in hit.weights), hit.score
+    )
+
+
+def _weight_bar(name: str, value: float) -> ScoreBar:
+    """Return the bar of a weight: it starts in the middle and is as long as the weight changes the score."""
+    offset = max(-NEUTRAL, min(NEUTRAL, (value - 1.0) * 100))
+    return ScoreBar(name, value, round(min(NEUTRAL, NEUTRAL + offset), 2), round(abs(offset), 2), value < 1)
+
 
 _FIRST_PERSON = frozenset({"me", "i", "myself"})
 MAX_CORE, MAX_SUBJECTS, MAX_NEWEST = 6, 14, 300
@@ -45,10 +89,20 @@ class HitView:
 def show_home(request: PageRequest) -> Response:
     """Show the question form, core memories and common subjects."""
     memory = request.memory
-    suggestions = {"core": memory.top(MAX_CORE), "subjects": _common_subjects(memory)}
-    return request.render(
-        "recall.html", {"recall": None, "hits": [], "query": request.query, "filters": _filter_choices(), **suggestions}
-    )
+    return _render_recall(request, core=memory.top(MAX_CORE), subjects=_common_subjects(memory))
+
+
+def _render_recall(request: PageRequest, **parts: object) -> Response:
+    filters = {"mode": tuple(MEMORY_TYPES_BY_MODE), "include": tuple(INCLUDE_OPTIONS)}
+    context: dict[str, object] = {
+        "recall": None,
+        "hits": [],
+        "core": [],
+        "subjects": [],
+        "query": request.query,
+        "filters": filters,
+    }
+    return request.render("recall.html", {**context, **parts}, fragment="_answer.html" if "recall" in parts else None)
 
 
 def _common_subjects(memory: Memory) -> list[tuple[str, int]]:
@@ -73,13 +127,8 @@ def show_answer(request: PageRequest) -> Response:
         as_of=query.get("as_of") or None,
         known_at=query.get("known_at") or None,
     )
-    context = {
-        "recall": recalled,
-        "hits": _make_hit_views(recalled, request.memory),
-        "query": query,
-        "filters": _filter_choices(),
-    }
-    return request.render("recall.html", {**context, "core": [], "subjects": []}, fragment="_answer.html")
+    hits = [_make_hit_view(rank, hit, request.memory) for rank, hit in enumerate(recalled.hits, 1)]
+    return _render_recall(request, recall=recalled, hits=hits)
 
 
 def give_feedback(request: PageRequest) -> Response:
@@ -91,7 +140,7 @@ def give_feedback(request: PageRequest) -> Response:
     lines = tuple(
         AtomResultLine(f"quality {request.memory.signals(atom.id).quality_score:.2f}", atom) for atom in atoms
     )
-    return request.render("error.html", {"result": ActionResult(title, lines)}, fragment="_action_result.html")
+    return render_result(request, ActionResult(title, lines))
 
 
 def remember_statement(request: PageRequest) -> Response:
@@ -99,18 +148,8 @@ def remember_statement(request: PageRequest) -> Response:
     receipt = request.memory.remember(request.form_value("content").strip(), reason="entered on the web page")
     results = dict.fromkeys(outcome.result.value for outcome in receipt.outcomes)
     title = _RESULT_TITLES.get(next(iter(results), ""), "Done")
-    return request.render(
-        "error.html", {"result": result_from_receipts(title, [receipt])}, fragment="_action_result.html"
-    )
-
-
-def _make_hit_views(recall: Recall, memory: Memory) -> list[HitView]:
-    return [_make_hit_view(rank, hit, memory) for rank, hit in enumerate(recall.hits, 1)]
+    return render_result(request, result_from_receipts(title, [receipt]))
 
 
 def _make_hit_view(rank: int, hit: Hit, memory: Memory) -> HitView:
     return HitView(hit_document(rank, hit), hit.atom, load_quotes(memory, hit.atom), break_down_score(hit))
-
-
-def _filter_choices() -> dict[str, tuple[str, ...]]:
-    return {"mode": tuple(MEMORY_TYPES_BY_MODE), "include": tuple(INCLUDE_OPTIONS)}

@@ -20,9 +20,8 @@ from markupsafe import Markup, escape
 
 from lamina.atom.generated_section import SECTION_BEGIN, SECTION_END
 from lamina.atom.identity import is_atom_id
-from lamina.text.hidden_characters import escape_hidden
+from lamina.text.hidden_characters import escape_unprintable
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SAFE_URL = re.compile(r"(?:https?://[^/\s]|mailto:[^\s])", re.IGNORECASE)
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,200})(?:#\^p(\d{1,6}))?(?:\|([^\[\]\n]{1,200}))?\]\]")
 _PAGE_MARKERS = re.compile(rf"(?:{re.escape(SECTION_BEGIN)}|{re.escape(SECTION_END)})\n?")
@@ -62,11 +61,6 @@ _ALLOWED_TAGS = frozenset(
 )
 
 
-def reveal_hidden(text: str) -> str:
-    """Return the text with control and invisible characters written out."""
-    return escape_hidden(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text))
-
-
 def strip_page_markers(text: str) -> str:
     """Return the text without the markers of generated parts."""
     return _PAGE_MARKERS.sub("", text)
@@ -79,7 +73,7 @@ def render_markdown(text: str) -> Markup:
 
 @lru_cache(maxsize=512)
 def _render_html(text: str) -> str:
-    html = _markdown_parser().render(reveal_hidden(text))
+    html = _markdown_parser().render(escape_unprintable(text))
     return nh3.clean(
         html,
         tags=set(_ALLOWED_TAGS),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Protocol
 
@@ -13,8 +13,9 @@ from markupsafe import Markup, escape
 
 from lamina.atom.kinds import kind_traits
 from lamina.atom.passage import parse_segment
+from lamina.text.hidden_characters import escape_unprintable
 from lamina.text.timestamps import parse_time
-from lamina.web.safe_markdown import render_markdown, reveal_hidden, strip_page_markers
+from lamina.web.safe_markdown import render_markdown, strip_page_markers
 
 WEB_FOLDER = Path(__file__).parent
 SHORT_ID_LENGTH, SUMMARY_LENGTH = 8, 140
@@ -41,9 +42,9 @@ def _environment() -> Environment:
         short=shorten_id,
         gist=summarise_atom,
         brief=shorten,
-        moment=format_minute,
-        day=format_day,
-        clock=format_clock,
+        moment=partial(_format_time, form="%Y-%m-%d %H:%M"),
+        day=partial(_format_time, form="%Y-%m-%d"),
+        clock=partial(_format_time, form="%H:%M"),
         many=count_noun,
         plain=humanise_name,
         size=format_bytes,
@@ -54,7 +55,7 @@ def _environment() -> Environment:
 
 def _finalize(value: object) -> object:
     """Reveal hidden characters in every text on a page; HTML has been through that already."""
-    return reveal_hidden(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return escape_unprintable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def escape_raw(text: str) -> Markup:
@@ -95,22 +96,8 @@ def summarise_atom(atom: AtomLike, limit: int = SUMMARY_LENGTH) -> str:
     return shorten(line.lstrip("# "), limit)
 
 
-def format_minute(at: datetime | str | None) -> Markup:
-    """Format a time to the minute, in UTC like the files."""
-    return _format_time(at, "%Y-%m-%d %H:%M")
-
-
-def format_day(at: datetime | str | None) -> Markup:
-    """Format the day of a time."""
-    return _format_time(at, "%Y-%m-%d")
-
-
-def format_clock(at: datetime | str | None) -> Markup:
-    """Format the time of day of a time."""
-    return _format_time(at, "%H:%M")
-
-
 def _format_time(at: datetime | str | None, form: str) -> Markup:
+    """Format a time in UTC, like the files; empty for None."""
     if at is None or at == "":
         return Markup("")
     time = (parse_time(at) if isinstance(at, str) else at).astimezone(UTC)

@@ -11,14 +11,14 @@ from urllib.parse import urlencode
 from starlette.responses import RedirectResponse, Response
 
 from lamina.atom.atom import Atom
-from lamina.documents import EntryDocument, entry_document
+from lamina.documents.journal import EntryDocument, entry_document
 from lamina.errors import NotFound
 from lamina.memory import Memory
 from lamina.store.base import JournalEntry
-from lamina.web.action_result import result_from_undo
-from lamina.web.atom_mentions import TextPart, load_mentioned_atoms, split_mentions
+from lamina.web.action_result import render_result, result_from_undo
+from lamina.web.atom_mentions import TextPart, load_mentioned_atoms, readable_reason, split_mentions
 from lamina.web.page_request import PageRequest
-from lamina.web.template_environment import humanise_name, shorten
+from lamina.web.template_environment import shorten
 
 PAGE_SIZE = 40
 MAX_TOUCHED = 3
@@ -26,7 +26,6 @@ MAX_TOUCHED = 3
 MAX_LANES = 30
 MAX_LATER = 500
 REASON_LENGTH = 220
-RELATE_VERB = "relate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +87,8 @@ def show_new_events(request: PageRequest) -> Response:
 
 def undo_commits(request: PageRequest) -> Response:
     """Undo commits, in the given order; `cascade` also undoes what was built on them."""
-    cascade = bool(request.form_value("cascade"))
-    commits = [
-        committed
-        for commit in request.form_values("commit")
-        for committed in request.memory.undo(commit, cascade=cascade)
-    ]
-    return request.render("error.html", {"result": result_from_undo(commits)}, fragment="_action_result.html")
+    commits = request.undo_commits(cascade=bool(request.form_value("cascade")))
+    return render_result(request, result_from_undo(commits))
 
 
 def _make_events(
@@ -107,9 +101,7 @@ def _make_events(
 
 def _make_event(memory: Memory, entry: JournalEntry, undone: bool, atoms: Mapping[str, Atom]) -> TimelineEvent:
     touched = tuple(_load_atoms(memory, (change.atom_id for change in entry.changes[:MAX_TOUCHED])))
-    why = split_mentions(
-        shorten(humanise_name(entry.reason) if entry.verb == RELATE_VERB else entry.reason, REASON_LENGTH), atoms
-    )
+    why = split_mentions(shorten(readable_reason(entry), REASON_LENGTH), atoms)
     return TimelineEvent(entry_document(entry), why, touched, max(0, len(entry.changes) - MAX_TOUCHED), undone)
 
 

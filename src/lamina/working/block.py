@@ -11,7 +11,7 @@ from lamina.capture.classification import StatementVerdict
 from lamina.capture.receipt import Result
 from lamina.capture.statement_commit import SegmentBatch, commit_verdicts
 from lamina.errors import InvalidInput, Refused
-from lamina.store.base import AtomFilter
+from lamina.store.base import AtomFilter, TransactionMode
 from lamina.text.normal_form import value_form
 from lamina.working.block_entries import BlockEntry, append_entry, parse_entries, parse_entry
 from lamina.working.context import WorkingContext, parse_name
@@ -41,7 +41,7 @@ class Block:
         if TRUST[writer.origin] < TRUST[BLOCK_ORIGIN]:
             raise Refused(f"{writer.origin} may not write into a block; write as a person or an agent")
         context.read_fresh(self._filter)
-        with context.store.exclusive_transaction():
+        with context.store.transaction(TransactionMode.WRITE):
             verdict = self._append(entry)
             receipt = commit_verdicts(SegmentBatch(), [verdict], writer, context.store, "note", verdict.reason, None)
         return context.publish(receipt).atom
@@ -72,7 +72,7 @@ class Block:
     def _append(self, entry: BlockEntry) -> StatementVerdict:
         """Return the block with one more note; an agent does not change a person's block but creates another."""
         context, writer, now = self._context, self._context.writer, self._context.now()
-        current = self._select_current(context.store.read(self._filter))
+        current = self._select_current(context.store.atoms.read(self._filter))
         writable = next((atom for atom in current if TRUST[atom.origin] <= TRUST[writer.origin]), None)
         if writable is not None:
             status = Status.ACTIVE if writable.status is Status.ARCHIVED else writable.status

@@ -1,4 +1,4 @@
-"""What runs and blocks share: access to the store in the name of one writer, and the rules for their names."""
+"""The context of runs and blocks: access to the store in the name of one writer, and the rules for their names."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def count_successes(procedure: Atom) -> int:
 
 def _read_procedures(workflow: str, context: WorkingContext) -> list[Atom]:
     query = AtomFilter(scopes=(context.writer.scope,), kinds=frozenset({PROCEDURE}), subject=workflow)
-    matching = (atom for atom in context.store.read(query) if value_form(atom.subject) == value_form(workflow))
+    matching = (atom for atom in context.store.atoms.read(query) if value_form(atom.subject) == value_form(workflow))
     return [atom for atom in matching if not is_undone(atom, context.store)]
 
 
@@ -85,9 +85,8 @@ def _create(
     )
     ended = next((atom for atom in known if is_same_text(atom.content, content)), None)
     if ended is not None:
-        return StatementVerdict(
-            Result.REFUSED, procedure, (), f"{ended.id} has the same text and was rejected or forgotten"
-        )
+        reason = f"{ended.id} has the same text and was rejected or forgotten"
+        return StatementVerdict(Result.REFUSED, procedure, (), reason)
     if event.status is Status.CONSTRAINED:
         reason = f"{workflow} succeeded; pending review: it rests on {event.origin}"
         return StatementVerdict(Result.HELD, procedure, (), reason)

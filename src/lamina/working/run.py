@@ -18,7 +18,7 @@ from lamina.capture.existing_statements import is_undone
 from lamina.capture.receipt import Receipt, Result
 from lamina.capture.statement_commit import SegmentBatch, commit_verdicts
 from lamina.errors import InvalidInput, Refused
-from lamina.store.base import AtomFilter
+from lamina.store.base import AtomFilter, TransactionMode
 from lamina.working.context import LINEAGE_LIMIT, WorkingContext, is_named, parse_name
 from lamina.working.procedures import record_success
 
@@ -75,17 +75,15 @@ class Run:
             layer=Layer.WORKING,
             durability=Durability.EPHEMERAL,
         )
-        note_origin = limit_origin(
-            writer.origin, _parse_choice(Origin, origin, "origin") if origin is not None else None
-        )
-        with context.store.exclusive_transaction():
+        requested = _parse_choice(Origin, origin, "origin") if origin is not None else None
+        note_origin = limit_origin(writer.origin, requested)
+        with context.store.transaction(TransactionMode.WRITE):
             self._refuse_if_closed()
             now = context.now()
             atom = draft.to_atom(context.ids.new(now), writer.scope, note_origin, writer.principal, now)
             verdict = StatementVerdict(Result.NEW, atom.with_(run_id=self.id), (), f"a note of run {self.id}")
-            receipt = commit_verdicts(
-                SegmentBatch(), [verdict], writer, context.store, "note", f"noted in run {self.id}", None
-            )
+            reason = f"noted in run {self.id}"
+            receipt = commit_verdicts(SegmentBatch(), [verdict], writer, context.store, "note", reason, None)
         return context.publish(receipt).atom
 
     def notes(self) -> list[Atom]:
@@ -118,7 +116,7 @@ class Run:
             )
         workflow_name = parse_name(workflow, "a workflow") if workflow is not None else None
         context.read_fresh(self._filter)
-        with context.store.exclusive_transaction():
+        with context.store.transaction(TransactionMode.WRITE):
             self._refuse_if_closed()
             verdict = self._create_event(run_outcome, cleaned.text, workflow_name)
             verdicts = [verdict]
@@ -131,7 +129,7 @@ class Run:
     def _create_event(self, outcome: RunOutcome, summary: str, workflow: str | None) -> StatementVerdict:
         """Return the event, which is trusted no more than the least trusted of the run's notes."""
         context, writer, now = self._context, self._context.writer, self._context.now()
-        notes = _select_notes(context.store.read(self._filter))
+        notes = _select_notes(context.store.atoms.read(self._filter))
         origin = min([writer.origin, *(note.origin for note in notes)], key=TRUST.__getitem__)
         is_pending = statements_need_review(origin)
         event = Atom(
@@ -181,7 +179,7 @@ class Run:
         return next((event for event in events if not is_undone(event, self._context.store)), None)
 
     def _refuse_if_closed(self) -> None:
-        event = self._find_event(self._context.store.read(self._event_filter))
+        event = self._find_event(self._context.store.atoms.read(self._event_filter))
         if event is not None:
             raise Refused(
                 f"run {self.id} is closed: {event.metadata['outcome']}, recorded in {event.id}; "

@@ -83,7 +83,7 @@ def may_challenge(atom: Atom, origin: Origin, store: Store) -> bool:
         return True
     if not atom.revision:
         return TRUST[atom.origin] <= TRUST[origin]
-    return store.find_refusal_reason(atom.with_(status=Status.CHALLENGED), origin) is None
+    return store.atoms.find_refusal_reason(atom.with_(status=Status.CHALLENGED), origin) is None
 
 
 def _find_ended(changed: Mapping[AtomId, Atom], store: Store) -> dict[AtomId, Atom]:
@@ -95,7 +95,7 @@ def _find_ended(changed: Mapping[AtomId, Atom], store: Store) -> dict[AtomId, At
         return {}
     scopes = tuple({changed[atom_id].scope for atom_id in ids})
     current_ids = {
-        atom.id for atom in store.read(AtomFilter(scopes=scopes, ids=ids)) if atom.status not in ENDED_STATUSES
+        atom.id for atom in store.atoms.read(AtomFilter(scopes=scopes, ids=ids)) if atom.status not in ENDED_STATUSES
     }
     return {atom_id: changed[atom_id] for atom_id in ids if atom_id in current_ids}
 
@@ -106,7 +106,7 @@ def _find_linked(
     """Return the statements with a relation that makes them depend on ended ones, each with the reason."""
     edges = [
         edge
-        for edge in store.edges(ended_atoms, [scope])
+        for edge in store.graph.edges(ended_atoms, [scope])
         if edge.name in DEPENDENCY_RELATIONS and edge.target in ended_atoms
     ]
     linked = _read_atoms({edge.source for edge in edges}, store, scope)
@@ -168,7 +168,7 @@ def _find_by_rule(
             name for attribute_name in sorted(names) for name in Claim(claim.subject, attribute_name).stored_names
         )
         query = AtomFilter(scopes=(scope,), claims=claims, statuses=frozenset({Status.ACTIVE}), limit=MAX_CANDIDATES)
-        for other in store.read(query):
+        for other in store.atoms.read(query):
             name = names.get(normal_form(other.attribute or ""))
             is_older = other.id not in (ended.id, newest.id) and effective_from(other) < effective_from(newest)
             is_same = normal_form(other.subject) == normal_form(ended.subject)
@@ -179,4 +179,4 @@ def _find_by_rule(
 
 def _read_atoms(ids: Iterable[AtomId], store: Store, scope: Scope) -> list[Atom]:
     sorted_ids = tuple(sorted(set(ids)))
-    return store.read(AtomFilter(scopes=(scope,), ids=sorted_ids)) if sorted_ids else []
+    return store.atoms.read(AtomFilter(scopes=(scope,), ids=sorted_ids)) if sorted_ids else []

@@ -1,7 +1,7 @@
 """Applying requests to forget or not to store: statements become tombstones, and so do sentences without a statement.
 
 The words stay in the journal and are only withheld from recall; undoing the commit brings them back. If it is unclear
-which memory is meant, one question waits in review instead.
+which memory it refers to, one question is pending review instead.
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ from dataclasses import dataclass
 
 from lamina.atom.atom import Atom, Evidence, kind_defaults
 from lamina.atom.identity import AtomId
-from lamina.atom.passage import passage_of, passages_of
 from lamina.atom.proposal import FORGET_PLACES_KEY, PROPOSAL_TYPE_KEY, ProposalType, format_places, proposal_type_of
 from lamina.atom.status import Status
 from lamina.atom.trust import TRUST, statements_need_review
 from lamina.capture.change.dependants import may_challenge
 from lamina.capture.change.forget_target import ForgetCandidate, ForgetTarget
-from lamina.capture.change.repetitions import add_repetitions
-from lamina.capture.change.working_set import CURRENT_STATUSES, WorkingSet
-from lamina.capture.existing_statements import FORGET_REQUESTED_AT, ended_at, forget_requested_at
+from lamina.capture.change.repetitions import add_evidence, add_repetitions, text_of_evidence
+from lamina.capture.change.working_set import CURRENT_STATUSES, FORGETTABLE_STATUSES, WorkingSet
+from lamina.capture.existing_statements import FORGET_REQUESTED_AT
 from lamina.capture.extraction import CapturedTurn
-from lamina.capture.forget_requests import (
+from lamina.capture.memory_requests import (
     MIN_PROBABILITY,
     MIN_PROBABILITY_LIGHT,
     ForgetRequest,
@@ -29,33 +28,25 @@ from lamina.capture.forget_requests import (
     find_forget_requests,
 )
 from lamina.capture.prose import is_pasted, is_question
+from lamina.capture.segment import turns_of
 from lamina.capture.state_extractor import speaker_subject
 from lamina.states.state_reader import StateReader
-from lamina.store.base import Store
 from lamina.text.analyser import content_tokens
-from lamina.text.normal_form import normal_form, one_line
+from lamina.text.normal_form import one_line
 from lamina.text.sentences import find_sentences
 from lamina.text.speaker_roles import is_assistant
 from lamina.text.timestamps import format_time
 
-FORGETTABLE_STATUSES = CURRENT_STATUSES | {Status.CONSTRAINED, Status.CHALLENGED}
-"""The statuses of statements that can be forgotten."""
 REASON = "withheld: a user asked to forget it or not to store it, or it is a secret"
 QUESTION_REASON = "it is unclear which memory is to be forgotten; waiting for review"
 MAX_CANDIDATES = 60
 """How many passages are searched for the target of a request."""
-_TOMBSTONED = frozenset({Status.TOMBSTONED})
-_MAX_TOMBSTONES = 10
 _MIN_WORDS = 3
 """Shorter sentences state nothing that "forget that" could mean."""
 
 
 def apply_forget_requests(
-    turns: Sequence[CapturedTurn],
-    working_set: WorkingSet,
-    store: Store,
-    ids: Iterator[AtomId],
-    state_reader: StateReader | None,
+    turns: Sequence[CapturedTurn], working_set: WorkingSet, ids: Iterator[AtomId], state_reader: StateReader | None
 ) -> None:
     """Withhold what users ask in these turns to forget or not to store."""
     for turn in turns:
@@ -75,70 +66,10 @@ def apply_forget_requests(
         )
         spans = [(request.start, request.end) for request in requests]
         actions = [
-            _RequestInProgress(turn, segment, request, spans, working_set, store, ids, state_reader)
-            for request in requests
+            _RequestInProgress(turn, segment, request, spans, working_set, ids, state_reader) for request in requests
         ]
         for action in [action for action in actions if not action.is_applied]:
             action.apply()
-
-
-def withhold_repetitions(turns: Sequence[CapturedTurn], working_set: WorkingSet, store: Store) -> None:
-    """Withhold repetitions of forgotten sentences, unless a user says them again later."""
-    for turn in turns:
-        segment = working_set.get(AtomId(turn.segment))
-        words = content_tokens(turn.text[:4000])
-        if segment is None or not words:
-            continue
-        tombstones = [
-            atom for atom, _ in working_set.search(words, _TOMBSTONED, _MAX_TOMBSTONES) if not atom.is_segment
-        ]
-        is_trusted = not (is_assistant(turn.speaker) or statements_need_review(segment.origin) or is_pasted(turn.text))
-        for start, end in find_sentences(turn.text):
-            evidence, form = Evidence(turn.segment, turn.n, start, end), normal_form(turn.text[start:end])
-            for tombstone in (atom for atom in tombstones if form and form in _tombstone_sentences(atom, working_set)):
-                at = ended_at(tombstone, store) if tombstone.revision else forget_requested_at(tombstone)
-                if at is not None and (not is_trusted or turn.at <= at):
-                    _add_evidence(working_set, tombstone, (evidence,))
-            _withhold_new_statements(evidence, working_set)
-
-
-def _withhold_new_statements(evidence: Evidence, working_set: WorkingSet) -> None:
-    """Forget new statements whose only evidence is a forgotten sentence."""
-    statements = working_set.statements_on(evidence)
-    if not any(statement.status is Status.TOMBSTONED and statement.value is not None for statement in statements):
-        return
-    for statement in statements:
-        is_new = (
-            not statement.revision
-            and len(statement.evidence) == 1
-            and proposal_type_of(statement) is not ProposalType.FORGET
-        )
-        if is_new and statement.status in FORGETTABLE_STATUSES and statement.is_searched:
-            working_set.record_change(statement.with_(status=Status.TOMBSTONED))
-
-
-def _add_evidence(working_set: WorkingSet, atom: Atom, added: Sequence[Evidence]) -> None:
-    """Add evidence to an atom."""
-    latest = working_set.get(atom.id) or atom
-    new_evidence = tuple(evidence for evidence in added if evidence not in latest.evidence)
-    if new_evidence:
-        working_set.record_change(latest.with_(evidence=(*latest.evidence, *new_evidence)))
-
-
-def _tombstone_sentences(tombstone: Atom, working_set: WorkingSet) -> Iterator[str]:
-    """Yield the normal forms of the sentences that say what was forgotten."""
-    yield normal_form(tombstone.content)
-    for evidence in tombstone.evidence:
-        text = _text_at(evidence, working_set)
-        if text is not None:
-            yield normal_form(text)
-
-
-def _text_at(evidence: Evidence, working_set: WorkingSet) -> str | None:
-    """Return the text of a sentence; None if its passage is gone."""
-    segment = working_set.get(AtomId(evidence.segment))
-    passage = passage_of(segment, evidence.passage) if segment else None
-    return passage.text[evidence.start : evidence.end] if passage else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +81,6 @@ class _RequestInProgress:
     request: ForgetRequest
     request_spans: Sequence[tuple[int, int]]
     working_set: WorkingSet
-    store: Store
     ids: Iterator[AtomId]
     state_reader: StateReader | None
 
@@ -165,7 +95,7 @@ class _RequestInProgress:
 
     @property
     def is_applied(self) -> bool:
-        """Whether it was applied, or its question asked, when the turn was read before."""
+        """Return whether it was applied, or became a question, when the turn was read before."""
         return any(
             statement.status is Status.TOMBSTONED or proposal_type_of(statement) is ProposalType.FORGET
             for statement in self.working_set.statements_on(self.evidence)
@@ -214,17 +144,10 @@ class _RequestInProgress:
 
     def _previous_turn_sentences(self) -> list[ForgetCandidate]:
         """Return the sentences of the speaker's previous turn in the segment."""
-        earlier_turns = [
-            passage
-            for passage in passages_of(self.segment)
-            if passage.n < self.turn.n and passage.speaker == self.turn.speaker
+        earlier = [
+            turn for turn in turns_of(self.segment) if turn.n < self.turn.n and turn.speaker == self.turn.speaker
         ]
-        if not earlier_turns:
-            return []
-        at = earlier_turns[-1].at or self.segment.observed_at
-        return self._split_turn(
-            CapturedTurn(self.segment.id, earlier_turns[-1].n, earlier_turns[-1].text, earlier_turns[-1].speaker, at)
-        )
+        return self._split_turn(earlier[-1]) if earlier else []
 
     def _split_turn(self, turn: CapturedTurn) -> list[ForgetCandidate]:
         return [
@@ -247,7 +170,7 @@ class _RequestInProgress:
                     whole_statement,
                     ForgetCandidate(whole_statement, atom.content, self.turn.speaker, atom.observed_at, slot_text),
                 )
-        for turn in (*self._recently_stated_turns(), *self._turns_of(self.segment)):
+        for turn in (*self._recently_stated_turns(), *turns_of(self.segment)):
             candidates |= {candidate.evidence: candidate for candidate in self._earlier_candidates(turn)}
         yield from candidates.values()
 
@@ -262,11 +185,7 @@ class _RequestInProgress:
         for segment, n in sorted(turn_keys):
             segment_atom = self.working_set.get(AtomId(segment))
             if segment_atom is not None:
-                yield from (turn for turn in self._turns_of(segment_atom) if turn.n == n)
-
-    def _turns_of(self, segment: Atom) -> Iterator[CapturedTurn]:
-        for passage in passages_of(segment):
-            yield CapturedTurn(segment.id, passage.n, passage.text, passage.speaker, passage.at or segment.observed_at)
+                yield from (turn for turn in turns_of(segment_atom) if turn.n == n)
 
     def _earlier_candidates(self, turn: CapturedTurn) -> Iterator[ForgetCandidate]:
         """Yield the sentences of a turn of the same speaker from before the request that are not forgotten yet."""
@@ -296,14 +215,14 @@ class _RequestInProgress:
             tombstone for sentence in by_evidence.values() for tombstone in self._make_tombstones(sentence, target)
         ]
         if tombstones:
-            _add_evidence(self.working_set, tombstones[0], (self.evidence,))
+            add_evidence(self.working_set, tombstones[0], (self.evidence,))
 
     def _other_evidence(self, candidates: Sequence[ForgetCandidate]) -> Iterator[ForgetCandidate]:
         """Yield the other evidence of the statements on these sentences, as it would still say the same."""
         for place in candidates:
             for statement in self._forgettable_statements(place.evidence):
                 for evidence in statement.evidence:
-                    text = _text_at(evidence, self.working_set)
+                    text = text_of_evidence(evidence, self.working_set)
                     if text is not None and self._has_sufficient_trust(evidence):
                         yield ForgetCandidate(evidence, text, place.speaker, place.said_at)
 
@@ -317,7 +236,7 @@ class _RequestInProgress:
         return [
             statement
             for statement in statements
-            if not statement.is_segment and may_challenge(statement, self.segment.origin, self.store)
+            if not statement.is_segment and may_challenge(statement, self.segment.origin, self.working_set.store)
             if proposal_type_of(statement) is not ProposalType.FORGET
         ]
 

@@ -1,4 +1,4 @@
-"""Which sentences a request to forget refers to: by the words of its topic, else by the list reader."""
+"""Find the sentences that a request to forget refers to: by the words of its topic, else by the list reader."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import datetime
 from math import log
 
 from lamina.atom.atom import Evidence
-from lamina.capture.forget_requests import ForgetRequest
+from lamina.capture.memory_requests import ForgetRequest
 from lamina.capture.prose import is_question
 from lamina.states.fitted_decisions import load_replacement_bounds
 from lamina.states.state_reader import StateReader

@@ -1,26 +1,33 @@
-"""Repetitions of ended statements in untrusted text: an assistant's answer, an import, a pasted note.
+"""Text that was captured before and comes again: it states nothing new.
 
-They end with them.
-
-A repetition contains the whole value of the ended statement and, depending on the text around it, a word of its slot. A
-sentence that is evidence of a current statement is never taken for a repetition.
+A replay is a whole transcript that comes again, under the same or another id: the statements of the first time get the
+repetition as further evidence. A repetition in untrusted text (an assistant's answer, an import, a pasted note) of an
+ended statement ends with it. It contains the whole value of the statement and, depending on the text around it, a word
+of its slot. A sentence that is evidence of a current statement is never taken for a repetition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from lamina.atom.atom import Atom, Evidence
 from lamina.atom.identity import AtomId
-from lamina.atom.passage import Passage
+from lamina.atom.passage import Passage, passage_of, passages_of
+from lamina.atom.proposal import ProposalType, proposal_type_of
+from lamina.atom.scope import Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin, statements_need_review, trust_of
-from lamina.capture.change.working_set import CURRENT_STATUSES, WorkingSet
+from lamina.atom.trust import TRUST, Origin, statements_need_review, trust_of
+from lamina.capture.change.working_set import CURRENT_STATUSES, FORGETTABLE_STATUSES, WorkingSet
+from lamina.capture.existing_statements import ended_at, forget_requested_at
 from lamina.capture.extraction import CapturedTurn
+from lamina.capture.pieces import TextPiece
 from lamina.capture.prose import is_pasted
-from lamina.text.analyser import content_tokens
+from lamina.capture.store_reads import WriteContext
+from lamina.store.base import AtomFilter
+from lamina.text.analyser import analyse, content_tokens
+from lamina.text.normal_form import normal_form
 from lamina.text.sentences import find_sentences
 from lamina.text.speaker_roles import is_assistant
 
@@ -29,11 +36,89 @@ MAX_CANDIDATES = 20
 ENDED_STATUSES = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})
 MAX_EVIDENCE = 50
 """The most evidence of one statement, repetitions included."""
+MAX_REPLAY_CANDIDATES = 10
+MIN_REPLAY_TURNS = 2
+"""One turn may be said twice; this many turns and nothing new are a transcript."""
+_TOMBSTONED = frozenset({Status.TOMBSTONED})
+_MAX_TOMBSTONES = 10
 _OPENING_CHARS = 4000
 """How many characters of a long turn show what it is about."""
 _MIN_WORD_CHARS = 4
 _SHORT_SENTENCE_CHARS = 40
 """A sentence this short says hardly more than the value it repeats."""
+
+TurnKey = tuple[str, int]
+Replays = Mapping[TurnKey, tuple[Atom, Passage]]
+
+
+def filters_of_ended_statements(scope: Scope) -> list[AtomFilter]:
+    """Return the filters that tell whether a scope has ended statements, and forgotten ones, that may come again."""
+    return [AtomFilter(scopes=(scope,), statuses=statuses, limit=1) for statuses in (ENDED_STATUSES, _TOMBSTONED)]
+
+
+def drop_stored_pieces(pieces: Sequence[TextPiece], segments: Sequence[Atom]) -> list[TextPiece]:
+    """Return the pieces that the session does not have yet; a stored one has the same speaker, time and text."""
+    stored = {(passage.speaker, passage.at, passage.text) for segment in segments for passage in passages_of(segment)}
+    return [piece for piece in pieces if piece.at is None or (piece.speaker, piece.at, piece.text) not in stored]
+
+
+def find_replays(turns: Sequence[CapturedTurn], segments: Iterable[Atom], context: WriteContext) -> Replays:
+    """Return the turns that repeat earlier ones, with those; none if any turn of a person is new."""
+    working_set = WorkingSet(context.reads, context.scope, context.now)
+    working_set.add_new_segments(segments)
+    own_keys = {(turn.segment, turn.n) for turn in turns}
+    person_turns = [turn for turn in turns if not is_assistant(turn.speaker) and normal_form(turn.text)]
+    replays: dict[TurnKey, tuple[Atom, Passage]] = {}
+    sessions: set[str] | None = None
+    for turn in person_turns:
+        same_turns = [pair for pair in _find_same_turns(turn, working_set) if (pair[0].id, pair[1].n) not in own_keys]
+        same_time = [pair for pair in same_turns if pair[1].at == turn.at]
+        if not same_turns:
+            return {}
+        turn_sessions = {atom.session_id or atom.id for atom, _ in same_turns}
+        sessions = turn_sessions if sessions is None else sessions & turn_sessions
+        replays[turn.segment, turn.n] = (same_time or same_turns)[0]
+        if not sessions and not same_time:
+            return {}
+    all_same_time = all(replays[turn.segment, turn.n][1].at == turn.at for turn in person_turns)
+    is_transcript = len(person_turns) >= MIN_REPLAY_TURNS and bool(sessions)
+    return replays if person_turns and (is_transcript or all_same_time) else {}
+
+
+def drop_replays(turns: Sequence[CapturedTurn], replays: Replays) -> list[CapturedTurn]:
+    """Return the turns that are no replays; only they state anything."""
+    return [turn for turn in turns if (turn.segment, turn.n) not in replays]
+
+
+def cite_replays(replays: Replays, working_set: WorkingSet) -> None:
+    """Add the repetitions to the evidence of the statements on the earlier turns."""
+    for (segment, n), (atom, passage) in replays.items():
+        whole_passage = Evidence(atom.id, passage.n, 0, len(passage.text))
+        for statement in working_set.statements_on(whole_passage):
+            repetitions = [
+                Evidence(segment, n, evidence.start, evidence.end)
+                for evidence in statement.evidence
+                if (evidence.segment, evidence.passage) == (atom.id, passage.n)
+            ]
+            new_evidence = tuple(evidence for evidence in repetitions if evidence not in statement.evidence)
+            if new_evidence:
+                working_set.record_change(statement.with_(evidence=(*statement.evidence, *new_evidence)))
+
+
+def _find_same_turns(turn: CapturedTurn, working_set: WorkingSet) -> list[tuple[Atom, Passage]]:
+    """Return the stored turns of the same speaker with the same words that are at least as trusted."""
+    words = content_tokens(turn.text) or analyse(turn.text)
+    form, segment = normal_form(turn.text), working_set.get(AtomId(turn.segment))
+    # A user who repeats a web page makes a statement of their own: only text as trusted as this counts as said before.
+    trust = TRUST[segment.origin] if segment is not None else 0.0
+    return [
+        (atom, passage)
+        for atom, passage in working_set.search(words[:40], CURRENT_STATUSES, MAX_REPLAY_CANDIDATES)
+        if atom.is_segment
+        and passage.speaker == turn.speaker
+        and normal_form(passage.text) == form
+        and TRUST[atom.origin] >= trust
+    ]
 
 
 def add_repetitions(ended: Atom, working_set: WorkingSet) -> Atom:
@@ -68,6 +153,8 @@ def _may_cite(ended: Atom, segment: Atom) -> bool:
 
 def attach_hearsay(turns: Sequence[CapturedTurn], working_set: WorkingSet) -> None:
     """Attach sentences of untrusted turns to the ended statements that they repeat, so that recall withholds them."""
+    if not working_set.has_atoms(ENDED_STATUSES):
+        return
     for turn in turns:
         segment = working_set.get(AtomId(turn.segment))
         if segment is None or not is_hearsay(segment, turn.speaker, turn.text):
@@ -112,6 +199,11 @@ def _find_ended_statements(words: Sequence[str], working_set: WorkingSet) -> lis
 def is_hearsay(segment: Atom, speaker: str | None, text: str) -> bool:
     """Return whether text is not a trusted statement of a user: said by an assistant, from a document, or pasted."""
     return is_assistant(speaker) or statements_need_review(segment.origin) or is_pasted(text)
+
+
+def is_trusted_passage(atom: Atom, passage: Passage) -> bool:
+    """Return whether a passage is a trusted statement of a user; text of assistants and tools is not compared."""
+    return not atom.is_segment or not is_hearsay(atom, passage.speaker, passage.text)
 
 
 def _value_words(ended: Atom) -> frozenset[str]:
@@ -191,3 +283,62 @@ def _is_restated(ended: Atom, value_words: frozenset[str], working_set: WorkingS
             return True
         successor_ids += successor.superseded_by
     return False
+
+
+def withhold_repetitions(turns: Sequence[CapturedTurn], working_set: WorkingSet) -> None:
+    """Withhold repetitions of forgotten sentences, unless a user says them again later."""
+    has_tombstones = working_set.has_atoms(_TOMBSTONED)
+    for turn in turns:
+        segment = working_set.get(AtomId(turn.segment))
+        words = content_tokens(turn.text[:_OPENING_CHARS])
+        if segment is None or not words:
+            continue
+        matches = working_set.search(words, _TOMBSTONED, _MAX_TOMBSTONES) if has_tombstones else []
+        tombstones = [atom for atom, _ in matches if not atom.is_segment]
+        is_trusted = not (is_assistant(turn.speaker) or statements_need_review(segment.origin) or is_pasted(turn.text))
+        for start, end in find_sentences(turn.text):
+            evidence, form = Evidence(turn.segment, turn.n, start, end), normal_form(turn.text[start:end])
+            for tombstone in (atom for atom in tombstones if form and form in _tombstone_sentences(atom, working_set)):
+                at = ended_at(tombstone, working_set.store) if tombstone.revision else forget_requested_at(tombstone)
+                if at is not None and (not is_trusted or turn.at <= at):
+                    add_evidence(working_set, tombstone, (evidence,))
+            _withhold_new_statements(evidence, working_set)
+
+
+def _withhold_new_statements(evidence: Evidence, working_set: WorkingSet) -> None:
+    """Forget new statements whose only evidence is a forgotten sentence."""
+    statements = working_set.statements_on(evidence)
+    if not any(statement.status is Status.TOMBSTONED and statement.value is not None for statement in statements):
+        return
+    for statement in statements:
+        is_new = (
+            not statement.revision
+            and len(statement.evidence) == 1
+            and proposal_type_of(statement) is not ProposalType.FORGET
+        )
+        if is_new and statement.status in FORGETTABLE_STATUSES and statement.is_searched:
+            working_set.record_change(statement.with_(status=Status.TOMBSTONED))
+
+
+def add_evidence(working_set: WorkingSet, atom: Atom, added: Sequence[Evidence]) -> None:
+    """Add evidence to an atom."""
+    latest = working_set.get(atom.id) or atom
+    new_evidence = tuple(evidence for evidence in added if evidence not in latest.evidence)
+    if new_evidence:
+        working_set.record_change(latest.with_(evidence=(*latest.evidence, *new_evidence)))
+
+
+def _tombstone_sentences(tombstone: Atom, working_set: WorkingSet) -> Iterator[str]:
+    """Yield the normal forms of the sentences that say what was forgotten."""
+    yield normal_form(tombstone.content)
+    for evidence in tombstone.evidence:
+        text = text_of_evidence(evidence, working_set)
+        if text is not None:
+            yield normal_form(text)
+
+
+def text_of_evidence(evidence: Evidence, working_set: WorkingSet) -> str | None:
+    """Return the text of a sentence; None if its passage is gone."""
+    segment = working_set.get(AtomId(evidence.segment))
+    passage = passage_of(segment, evidence.passage) if segment else None
+    return passage.text[evidence.start : evidence.end] if passage else None

@@ -21,11 +21,11 @@ from lamina.atom.passage import Passage, passages_of
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
 from lamina.atom.trust import statements_need_review
-from lamina.capture.change.nomination import Nomination
-from lamina.capture.change.repetitions import add_repetitions, is_hearsay
-from lamina.capture.change.statable_sentences import find_statable_sentences, is_vouched_for
+from lamina.capture.change.nominated_changes import Nomination
+from lamina.capture.change.repetitions import add_repetitions, is_hearsay, is_trusted_passage
 from lamina.capture.change.working_set import CURRENT_STATUSES, WorkingSet, find_passage
 from lamina.capture.classification import DOUBTFUL, SURE
+from lamina.capture.prose import find_statable_sentences
 from lamina.capture.state_extractor import speaker_subject
 from lamina.states.replacement_verdict import ReplacementCertainty, find_surest_state, judge_replacements
 from lamina.states.state_reader import StateReader
@@ -120,16 +120,16 @@ class Supersession:
         by_slot = [
             earlier_sentence
             for earlier_sentence in self._find_by_slot(new)
-            if not any(_overlap(earlier_sentence, other) for other in by_words)
+            if not any(earlier_sentence.evidence.overlaps(other.evidence) for other in by_words)
         ]
         return sorted([*by_words, *by_slot], key=_EarlierSentence.sort_key)
 
     def _find_by_words(self, new: Atom) -> list[_EarlierSentence]:
         """Return the sentences that share most words with a new statement."""
         words = content_tokens(one_line(new.content))
-        passages = self._working_set.search(words, CURRENT_STATUSES, MAX_CANDIDATES, is_vouched_for)
+        passages = self._working_set.search(words, CURRENT_STATUSES, MAX_CANDIDATES, is_trusted_passage)
         captured_now = ((segment, passage) for segment in self._segments for passage in passages_of(segment))
-        passages += [pair for pair in captured_now if is_vouched_for(*pair)]
+        passages += [pair for pair in captured_now if is_trusted_passage(*pair)]
         sentences = {
             sentence.evidence: sentence
             for atom, passage in passages
@@ -296,11 +296,6 @@ def _sentences_of(atom: Atom, passage: Passage, subject: str) -> list[_EarlierSe
         _EarlierSentence(Evidence(atom.id, passage.n, sentence.start, sentence.end), sentence.text, at)
         for sentence in sentences
     ]
-
-
-def _overlap(one: _EarlierSentence, other: _EarlierSentence) -> bool:
-    a, b = one.evidence, other.evidence
-    return (a.segment, a.passage) == (b.segment, b.passage) and a.start < b.end and b.start < a.end
 
 
 def _parse_effective_date(sentence: str, said_at: datetime) -> datetime | None:

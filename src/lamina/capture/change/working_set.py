@@ -14,15 +14,23 @@ from lamina.atom.passage import Passage, parse_segment, passage_of, passages_of
 from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.atom.trust import trust_of
-from lamina.store.base import AtomFilter, Store, TextQuery
+from lamina.capture.store_reads import StoreReads
+from lamina.store.base import AtomFilter, TextQuery
 
 MAX_STATEMENTS_ABOUT = 200
 """How many of the newest statements about a subject are read."""
 CURRENT_STATUSES = frozenset(RECALL_WEIGHT)
 """The statuses in which a statement is found by recall."""
+FORGETTABLE_STATUSES = CURRENT_STATUSES | {Status.CONSTRAINED, Status.CHALLENGED}
+"""The statuses of statements that can be forgotten."""
 PassageFilter = Callable[[Atom, Passage], bool]
 _SEARCH_FACTOR = 3
 """How many times more passages are searched than are returned, as long answers share words with everything."""
+
+
+def filter_about(subject: str, scope: Scope) -> AtomFilter:
+    """Return the filter of the newest current statements about a subject."""
+    return AtomFilter(scopes=(scope,), subject=subject, statuses=CURRENT_STATUSES, limit=MAX_STATEMENTS_ABOUT)
 
 
 def find_passage(atom: Atom, n: int) -> Passage | None:
@@ -38,8 +46,8 @@ def _passages_by_number(content: str) -> dict[int, Passage]:
 class WorkingSet:
     """A scope as it will be once the decisions so far are committed."""
 
-    def __init__(self, store: Store, scope: Scope, now: datetime) -> None:
-        self._store, self._scope, self._now = store, scope, now
+    def __init__(self, reads: StoreReads, scope: Scope, now: datetime) -> None:
+        self.store, self._reads, self._scope, self._now = reads.store, reads, scope, now
         self._atoms: dict[AtomId, Atom] = {}
         self._stored: dict[AtomId, Atom] = {}
         self._ids_by_passage: dict[tuple[str, int], dict[AtomId, None]] = defaultdict(dict)
@@ -82,7 +90,7 @@ class WorkingSet:
 
     def required_trust(self, atom: Atom) -> float:
         """Return the trust that an origin needs to change the status of an atom."""
-        return self._store.required_trust(atom) if atom.revision else trust_of(atom.origin)
+        return self.store.atoms.required_trust(atom) if atom.revision else trust_of(atom.origin)
 
     def stored_version(self, atom_id: AtomId) -> Atom | None:
         """Return an atom as stored; None if it is new in this commit."""
@@ -104,7 +112,7 @@ class WorkingSet:
             valid_at=self._now,
             limit=limit * _SEARCH_FACTOR,
         )
-        matches = sorted(self._store.search_text(query), key=lambda match: (-match.score, match.atom_id, match.n))
+        matches = sorted(self._reads.search(query), key=lambda match: (-match.score, match.atom_id, match.n))
         keys = [(match.atom_id, match.n) for match in matches[: limit * _SEARCH_FACTOR]]
         self._read_atoms(dict(keys))
         matched_atoms = [(self._atoms[atom_id], n) for atom_id, n in keys if atom_id in self._atoms]
@@ -113,16 +121,20 @@ class WorkingSet:
         self._read_statements_on([(atom.id, passage.n) for atom, passage in best])
         return sorted(best, key=lambda pair: (pair[1].at or pair[0].observed_at, pair[0].id, pair[1].n))
 
+    def has_atoms(self, statuses: frozenset[Status]) -> bool:
+        """Return whether the scope has an atom in one of these statuses."""
+        if any(atom.status in statuses for atom in self.changed.values()):
+            return True
+        return self._reads.has_any(AtomFilter(scopes=(self._scope,), statuses=statuses))
+
     def statements_about(self, subject: str, limit: int) -> list[Atom]:
         """Return the newest current statements about a subject that have evidence, the oldest first.
 
         Those of this commit come last.
         """
         if subject not in self._ids_by_subject:
-            query = AtomFilter(
-                scopes=(self._scope,), subject=subject, statuses=CURRENT_STATUSES, limit=MAX_STATEMENTS_ABOUT
-            )
-            statements = [statement for statement in self._store.read(query) if statement.evidence]
+            query = filter_about(subject, self._scope)
+            statements = [statement for statement in self._reads.read(query) if statement.evidence]
             unread = [statement for statement in statements if statement.id not in self._atoms]
             self._stored |= {statement.id: statement for statement in unread}
             self.add(unread)
@@ -145,12 +157,7 @@ class WorkingSet:
         return [
             atom
             for atom in (self._atoms[atom_id] for atom_id in self._ids_by_passage.get(key, ()))
-            if any(
-                (atom_evidence.segment, atom_evidence.passage) == key
-                and atom_evidence.start < evidence.end
-                and evidence.start < atom_evidence.end
-                for atom_evidence in atom.evidence
-            )
+            if any(evidence.overlaps(other) for other in atom.evidence)
         ]
 
     def is_sentence_current(self, evidence: Evidence) -> bool:
@@ -168,15 +175,13 @@ class WorkingSet:
         if not unread:
             return
         self._passages_read.update(unread)
-        links = self._store.find_evidence_spans(unread, [self._scope])
+        links = self._reads.find_evidence_spans(self._scope, unread)
         self._read_atoms([link.atom_id for link in links])
         for link in links:
             if link.atom_id in self._atoms:
                 self._ids_by_passage[link.segment, link.n][link.atom_id] = None
 
     def _read_atoms(self, ids: Iterable[AtomId]) -> None:
-        missing = tuple(dict.fromkeys(atom_id for atom_id in ids if atom_id not in self._atoms))
-        if missing:
-            stored = {atom.id: atom for atom in self._store.read(AtomFilter(scopes=(self._scope,), ids=missing))}
-            self._stored |= stored
-            self._atoms |= stored
+        stored = self._reads.read_by_id(self._scope, [atom_id for atom_id in ids if atom_id not in self._atoms])
+        self._stored |= stored
+        self._atoms |= stored

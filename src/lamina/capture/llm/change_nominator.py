@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from lamina.atom.atom import Evidence
-from lamina.capture.change.nomination import Nomination, Nominations, SentenceLine
+from lamina.capture.change.nominated_changes import Nomination, Nominations, SentenceLine
 from lamina.capture.llm.prompts import MAX_PAIRS, PairAnswers, comparison_prompt
 from lamina.capture.llm.quote_support import content_words, occurs_in
 from lamina.capture.llm.sentence_persons import find_pronoun_persons

@@ -39,12 +39,12 @@ class ModelCounts:
 
     @property
     def unsupported(self) -> int:
-        """How many statements the words did not support."""
+        """Return how many statements the words did not support."""
         return sum(count for reason, count in self.dropped.items() if reason not in REDUNDANT_REASONS)
 
     @property
     def skipped(self) -> int:
-        """How many statements were redundant."""
+        """Return how many statements were redundant."""
         return sum(count for reason, count in self.dropped.items() if reason in REDUNDANT_REASONS)
 
     def __add__(self, other: ModelCounts) -> ModelCounts:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lamina.atom.atom import Evidence
-from lamina.capture.extraction import CapturedTurn, ExtractedStatement, Extractor
+from lamina.capture.extraction import CapturedTurn, CountingExtractor, ExtractedStatement, ExtractionResult, Extractor
 from lamina.capture.llm.counts import DropReason, ModelCounts
 from lamina.capture.llm.prompts import ModelStatement, ModelStatements, PromptTurn, batch_turns, extraction_prompt
 from lamina.capture.llm.quote_support import (
@@ -33,21 +32,7 @@ CONFIDENCE = 0.8
 _SPEAKER_WORDS = frozenset({"i", "me", "myself", "we", "my", "user", "the user", "speaker", "the speaker"})
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractionResult:
-    """The statements that an extractor found, and its name.
-
-    `failure` says why the language model, or the extractor itself, contributed nothing; `counts` is None if no language
-    model was called.
-    """
-
-    statements: tuple[ExtractedStatement, ...]
-    extractor_name: str
-    failure: str | None = None
-    counts: ModelCounts | None = None
-
-
-class LlmExtractor:
+class LlmExtractor(CountingExtractor):
     """Adds statements of a language model to those of a base extractor, if the words support them.
 
     A failed call loses only the model's statements of that batch: the base's remain, and the next batch calls the model
@@ -75,7 +60,7 @@ class LlmExtractor:
         base_statements = self._base.extract(turns, before)
         model_statements, dropped, failures, calls = list[ExtractedStatement](), list[DropReason](), list[str](), 0
         for batch in batch_turns(turns):
-            if all(is_assistant(shown.turn.speaker) for shown in batch):
+            if all(is_assistant(prompt_turn.turn.speaker) for prompt_turn in batch):
                 continue
             try:
                 reply = self._chat.ask(extraction_prompt(batch, before), ModelStatements, most_tokens=self._most_tokens)
@@ -96,15 +81,6 @@ class LlmExtractor:
         if failures and not merged.kept:
             return ExtractionResult(findings, self._base.name, failures[0], counts)
         return ExtractionResult(findings, self.name, None, counts)
-
-
-def run_extractor(
-    extractor: Extractor, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = ()
-) -> ExtractionResult:
-    """Return what any extractor finds, with counts if a language model was called."""
-    if isinstance(extractor, LlmExtractor):
-        return extractor.extract_with_counts(turns, before)
-    return ExtractionResult(tuple(extractor.extract(turns, before)), extractor.name)
 
 
 def _check_statement(
@@ -140,10 +116,10 @@ def _find_passage(
     statement: ModelStatement, batch: Sequence[PromptTurn], before: Sequence[CapturedTurn]
 ) -> QuotedPassage | None:
     """Return the passage that contains the quote; of several, the one that shares most words with the content."""
-    all_turns = [*(shown.turn for shown in batch), *before]
+    all_turns = [*(prompt_turn.turn for prompt_turn in batch), *before]
     context = [*(turn.text for turn in all_turns), *(turn.speaker or "" for turn in all_turns)]
     passages: list[QuotedPassage] = []
-    for turn in dict.fromkeys(shown.turn for shown in batch if not is_assistant(shown.turn.speaker)):
+    for turn in dict.fromkeys(prompt_turn.turn for prompt_turn in batch if not is_assistant(prompt_turn.turn.speaker)):
         finder = QuoteFinder(turn.text)
         quote, sentences = finder.find_quote(statement.quote), finder.find_sentences(statement.quote)
         if quote is not None and sentences is not None:

@@ -13,7 +13,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from lamina.capture.change.nomination import SentenceLine
+from lamina.capture.change.nominated_changes import SentenceLine
 from lamina.capture.extraction import CapturedTurn
 from lamina.models.chat import Message, system_message, user_message
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise
@@ -48,7 +48,7 @@ class ModelStatements(BaseModel):
 
 
 class PairAnswer(BaseModel):
-    """Whether the second sentence of one pair changes what the first one says."""
+    """An answer on one pair: whether the second sentence changes what the first one says."""
 
     pair: int = Field(ge=1, le=MAX_PAIRS)
     is_change: bool

@@ -25,12 +25,12 @@ _THIRD_PERSON = frozenset(split_words("he she they him her them his hers their t
 _ANAPHORS = _THIRD_PERSON | frozenset(split_words("it its this that these those there then one ones here such same"))
 _POSSESSIVES = frozenset(["my", "our", "your", "his", "her", "their"])
 _LEADING_WORDS = 3
-"""A possessive among the first words of a clause tells whose thing the clause is about."""
+"""A possessive among the first words of a clause shows whose thing the clause is about."""
 
 
 @dataclass(frozen=True, slots=True)
 class PronounPersons:
-    """Which grammatical persons occur; `has_first_subject`: "I" or "we" does, not only "my" or "me"."""
+    """The grammatical persons that occur; `has_first_subject`: "I" or "we" does, not only "my" or "me"."""
 
     has_first_subject: bool
     has_first: bool

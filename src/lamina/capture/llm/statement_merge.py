@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from lamina.atom.atom import Evidence
 from lamina.capture.extraction import ExtractedStatement
 from lamina.capture.llm.counts import DropReason
 from lamina.capture.llm.quote_support import content_words, find_names, time_words
@@ -116,12 +115,7 @@ def _reword(base: ExtractedStatement, model: ExtractedStatement) -> ExtractedSta
 
 def _adds_nothing(known: ExtractedStatement, candidate: ExtractedStatement) -> bool:
     """Return whether a statement on the same sentence adds nothing to a known one."""
-    if not _overlap(known.evidence, candidate.evidence):
+    if not known.evidence.overlaps(candidate.evidence):
         return False
     words = content_words(candidate.content) - content_words(candidate.subject)
     return words <= content_words(known.content) | content_words(known.subject)
-
-
-def _overlap(one: Evidence, other: Evidence) -> bool:
-    same = (one.segment, one.passage) == (other.segment, other.passage)
-    return same and one.start < other.end and other.start < one.end

@@ -34,11 +34,6 @@ def bech32_checksum(prefix: str, words: list[int]) -> list[int]:
     return [(state >> 5 * (5 - at)) & 31 for at in range(6)]
 
 
-def bech32(prefix: str, words: list[int]) -> str:
-    """Return the Bech32 string of five-bit words, with its checksum."""
-    return prefix + "1" + "".join(_BECH32[word] for word in [*words, *bech32_checksum(prefix, words)])
-
-
 def is_bech32(text: str) -> bool:
     """Return whether a string of one case ends in the checksum of the text before it."""
     prefix, separator, data = text.lower().rpartition("1")

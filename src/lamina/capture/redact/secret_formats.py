@@ -19,7 +19,7 @@ Check = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True)
 class SecretFormat:
-    """How one provider's secret is written.
+    """The written form of one provider's secret.
 
     A match of `sufficient_check` is certain; one that fails `required_check` is none.
     """

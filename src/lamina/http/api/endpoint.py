@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 from collections.abc import Callable, Iterable
@@ -12,14 +13,14 @@ from fastapi import APIRouter, Depends, Header, Path, Request, params
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from lamina.access import Caller, ServedMemory
+from lamina.access import Principal, ServedMemory
+from lamina.documents.arguments import MAX_KEY_LENGTH
 from lamina.documents.json_document import JsonDocument
-from lamina.http.idempotency import MAX_KEY_LENGTH
-from lamina.http.problem import ProblemDetails, validation_problem
-from lamina.http.problem_error import ProblemError
+from lamina.http.problem import ProblemDetails, ProblemError, validation_problem
+from lamina.http.route_rights import OPERATION_POLICIES, READ, WRITE, OperationPolicy
 from lamina.memory import Memory
 
-F = TypeVar("F", bound=Callable[..., Response])
+F = TypeVar("F", bound=Callable[..., JsonDocument])
 
 PROBLEM_CONTENT = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
 _STATUS_DESCRIPTIONS: dict[int, str] = {
@@ -40,7 +41,7 @@ _STATUS_DESCRIPTIONS: dict[int, str] = {
     504: "The request timed out; it may still be completed.",
 }
 PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
-    status: {"description": said, "content": PROBLEM_CONTENT} for status, said in _STATUS_DESCRIPTIONS.items()
+    status: {"description": text, "content": PROBLEM_CONTENT} for status, text in _STATUS_DESCRIPTIONS.items()
 }
 
 
@@ -54,7 +55,9 @@ class CallerContext:
     """The caller of a request, and the memory that is served."""
 
     served_memory: ServedMemory
-    caller: Caller
+    caller: Principal
+    key: str | None = None
+    """The idempotency key of a write."""
     _memories: list[Memory] = field(default_factory=list)
 
     @property
@@ -66,7 +69,7 @@ class CallerContext:
 
     @property
     def is_vault_admin(self) -> bool:
-        """Whether the caller administers the whole vault, not only its own scope."""
+        """Return whether the caller administers the whole vault, not only its own scope."""
         return self.served_memory.is_vault_admin(self.caller)
 
     def require_vault_admin(self) -> None:
@@ -74,23 +77,18 @@ class CallerContext:
         if not self.is_vault_admin:
             raise ProblemError(NOT_VAULT_ADMIN)
 
-    def scope_key(self, given: str | None, body: BaseModel) -> str | None:
+    def scope_key(self, body: BaseModel, key_in_body: str | None = None) -> str | None:
         """Return an idempotency key that is unique to this caller and this body, or None if none was given.
 
         The middleware has already refused a known key that comes with another body.
         """
+        given = self.key or key_in_body
         if not given:
             return None
         digest = hashlib.sha256(body.model_dump_json(exclude={"key", "wait"}).encode()).hexdigest()[:32]
         return f"{self.caller.name}:{given}:{digest}"
 
 
-async def get_caller_context(request: Request) -> CallerContext:
-    """Return the caller context of a request that the middleware admitted."""
-    return CallerContext(request.app.state.served_memory, request.state.caller)
-
-
-CurrentCaller = Annotated[CallerContext, Depends(get_caller_context)]
 AtomIdPath = Annotated[str, Path(min_length=4, max_length=64, description="An atom's id, or its unmistakable end.")]
 IdempotencyKey = Annotated[
     str | None,
@@ -104,21 +102,30 @@ IdempotencyKey = Annotated[
 ]
 
 
-def json_response(document: JsonDocument) -> Response:
-    """Return a document as a JSON response; serialised in the handler's thread, not on the event loop."""
-    return Response(document.model_dump_json(), media_type="application/json")
+async def get_caller_context(request: Request) -> CallerContext:
+    """Return the caller context of a request that the middleware admitted."""
+    return CallerContext(request.app.state.served_memory, request.state.caller)
+
+
+async def get_write_context(request: Request, key: IdempotencyKey = None) -> CallerContext:
+    """Return the caller context of a write, with its idempotency key."""
+    return CallerContext(request.app.state.served_memory, request.state.caller, key)
+
+
+CurrentCaller = Annotated[CallerContext, Depends(get_caller_context)]
+CurrentWriter = Annotated[CallerContext, Depends(get_write_context)]
 
 
 def read_endpoint(
-    router: APIRouter, path: str, document: type[JsonDocument], *, method: str = "GET"
+    router: APIRouter, path: str, policy: OperationPolicy = READ, *, method: str = "GET"
 ) -> Callable[[F], F]:
-    """Declare an endpoint that changes nothing."""
-    return _declare_endpoint(router, path, document, method)
+    """Declare an endpoint that changes nothing; its handler returns a document."""
+    return _declare_endpoint(router, path, policy, method)
 
 
-def write_endpoint(router: APIRouter, path: str, document: type[JsonDocument]) -> Callable[[F], F]:
-    """Declare an endpoint that changes something."""
-    return _declare_endpoint(router, path, document, "POST")
+def write_endpoint(router: APIRouter, path: str, policy: OperationPolicy = WRITE) -> Callable[[F], F]:
+    """Declare an endpoint that changes something; its handler returns a document."""
+    return _declare_endpoint(router, path, policy, "POST")
 
 
 def reject_unknown_parameters(*single: str, repeatable: Iterable[str] = ()) -> params.Depends:
@@ -139,10 +146,10 @@ def reject_unknown_parameters(*single: str, repeatable: Iterable[str] = ()) -> p
     return params.Depends(check)
 
 
-def _reject_undeclared_parameters(function: Callable[..., Response]) -> params.Depends:
+def _reject_undeclared_parameters(signature: inspect.Signature) -> params.Depends:
     """Reject query parameters that the handler does not declare."""
     declared: dict[str, object] = {}
-    for parameter in inspect.signature(function, eval_str=True).parameters.values():
+    for parameter in signature.parameters.values():
         kind, *metadata = get_args(parameter.annotation) or (parameter.annotation,)
         if any(isinstance(item, params.Query) for item in metadata):
             is_many = isinstance(kind, type) and issubclass(kind, BaseModel)
@@ -156,20 +163,28 @@ def _is_list(kind: object) -> bool:
     return get_origin(kind) is list or any(_is_list(arg) for arg in get_args(kind))
 
 
-def _declare_endpoint(router: APIRouter, path: str, document: type[JsonDocument], method: str) -> Callable[[F], F]:
+def _declare_endpoint(router: APIRouter, path: str, policy: OperationPolicy, method: str) -> Callable[[F], F]:
     def register(function: F) -> F:
-        verb = function.__name__.rstrip("_")
+        verb, signature = function.__name__.rstrip("_"), inspect.signature(function, eval_str=True)
+
+        @functools.wraps(function)
+        def respond(*args: Any, **named: Any) -> Response:
+            """Serialise the document in the handler's thread, not on the event loop."""
+            document = function(*args, **named)
+            return Response(document.model_dump_json(exclude_unset=True), media_type="application/json")
+
+        OPERATION_POLICIES[verb] = policy
         router.add_api_route(
             f"/v1{path}",
-            function,
+            respond,
             methods=[method],
             operation_id=verb,
             name=verb,
-            response_model=document,
+            response_model=signature.return_annotation,
             summary=verb.replace("_", " "),
             description=function.__doc__,
             responses=PROBLEM_RESPONSES,
-            dependencies=[_reject_undeclared_parameters(function)],
+            dependencies=[_reject_undeclared_parameters(signature)],
         )
         return function
 

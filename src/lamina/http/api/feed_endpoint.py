@@ -9,8 +9,7 @@ from fastapi import APIRouter, Header, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from lamina.http.api.endpoint import PROBLEM_RESPONSES, CurrentCaller, reject_unknown_parameters
-from lamina.http.problem import ProblemDetails
-from lamina.http.problem_error import ProblemError
+from lamina.http.problem import ProblemDetails, ProblemError
 
 router = APIRouter(tags=["reading"])
 

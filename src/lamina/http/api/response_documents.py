@@ -6,12 +6,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from lamina.documents import AtomDocument, EntryDocument, HitDocument, ReceiptDocument
-from lamina.documents.atom import UtcTime
-from lamina.documents.history import TransitionDocument
+from lamina.documents.atom import AtomDocument, NeighbourDocument
 from lamina.documents.inbox import InboxItemDocument
-from lamina.documents.json_document import JsonDocument
-from lamina.documents.neighbour import NeighbourDocument
+from lamina.documents.journal import EntryDocument, TransitionDocument
+from lamina.documents.json_document import JsonDocument, UtcTime
+from lamina.documents.recall import HitDocument
+from lamina.documents.receipt import ReceiptDocument
 from lamina.documents.stats import JobDocument, ProblemDocument
 
 NextOffset = Annotated[int | None, Field(description="The offset of the next page; null if this is the last.")]
@@ -84,7 +84,7 @@ class PlanDocument(JsonDocument):
 
 
 class ContextDocument(JsonDocument):
-    """What an agent should know at the start of a session: fenced text, and the atoms in it."""
+    """Context for the start of a session: fenced text, and the atoms in it."""
 
     context: str
     known: bool
@@ -191,7 +191,7 @@ class JobsDocument(JsonDocument):
 
 
 class SyncDocument(JsonDocument):
-    """What a sync of the files found."""
+    """The result of a sync of the files."""
 
     edited: list[str]
     adopted: list[str]
@@ -225,7 +225,7 @@ class ExportDocument(JsonDocument):
 
 
 class HealthDocument(JsonDocument):
-    """Whether the server is running; with a token, the state of its memory."""
+    """The health of the server; with a token, also the state of its memory."""
 
     alive: bool
     scope: str | None = None

@@ -6,31 +6,16 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query
-from starlette.responses import Response
 
-from lamina.documents import atom_document, inbox_item_document, receipt_document
-from lamina.http.api.endpoint import CurrentCaller, IdempotencyKey, json_response, read_endpoint, write_endpoint
-from lamina.http.api.request_bodies import (
-    MAX_ROWS,
-    DecisionBody,
-    EditBody,
-    GroupBody,
-    Label,
-    MergePairBody,
-    PairBody,
-    PostponePairBody,
-    SourceDecisionBody,
-)
-from lamina.http.api.response_documents import (
-    DecisionsDocument,
-    GroupDocument,
-    GroupsDocument,
-    PairDocument,
-    PairsDocument,
-    ReviewListDocument,
-)
+from lamina.documents.arguments import MAX_ROWS, Label
+from lamina.documents.atom import atom_document
+from lamina.documents.inbox import inbox_item_document
+from lamina.documents.receipt import receipt_document
+from lamina.http.api import request_bodies as bodies
+from lamina.http.api import response_documents as documents
+from lamina.http.api.endpoint import CurrentCaller, CurrentWriter, read_endpoint, write_endpoint
+from lamina.http.route_rights import SLOW_WRITE
 from lamina.review.pending_items import DecisionType
-from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
     from lamina.capture.receipt import Receipt
@@ -39,135 +24,124 @@ if TYPE_CHECKING:
 router = APIRouter(tags=["review"])
 
 
-@read_endpoint(router, "/review", ReviewListDocument)
+@read_endpoint(router, "/review")
 def review_list(
     context: CurrentCaller,
     source: Annotated[Label | None, Query()] = None,
     kind: Annotated[DecisionType | None, Query()] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_ROWS)] = 50,
     offset: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
-) -> Response:
+) -> documents.ReviewListDocument:
     """List everything pending review, with what each decision would do."""
     memory = context.memory
     waiting = memory.review.count(source, kind=kind)
-    items = memory.review.list(source, kind=kind, limit=offset + limit)[offset:]
+    page = memory.review.list(source, kind=kind, limit=offset + limit)[offset:]
     more = waiting > offset + limit
-    documents = [inbox_item_document(memory, item) for item in items]
-    return json_response(
-        ReviewListDocument(waiting=waiting, items=documents, more=more, next=offset + limit if more else None)
-    )
+    items = [inbox_item_document(memory, item) for item in page]
+    return documents.ReviewListDocument(waiting=waiting, items=items, more=more, next=offset + limit if more else None)
 
 
-@read_endpoint(router, "/review/pairs", PairsDocument)
+@read_endpoint(router, "/review/pairs")
 def review_pairs(
     context: CurrentCaller,
     later: Annotated[
         bool, Query(description="Include postponed pairs, and likely changes that no answer depends on.")
     ] = False,
-) -> Response:
+) -> documents.PairsDocument:
     """List statements that contradict each other, the newest pair first."""
     memory = context.memory
-    documents = [
-        PairDocument(
-            a=atom_document(pair.a, memory.path_of(pair.a.id)),
-            b=atom_document(pair.b, memory.path_of(pair.b.id)),
-            confidence=pair.confidence,
-            reason=pair.reason,
-            note=pair.note,
-            later=format_time(pair.later) if pair.later else None,
+    pairs = [
+        documents.PairDocument.of(
+            pair, a=atom_document(pair.a, memory.path_of(pair.a.id)), b=atom_document(pair.b, memory.path_of(pair.b.id))
         )
         for pair in memory.review.pairs(later=later)
     ]
-    return json_response(PairsDocument(pairs=documents))
+    return documents.PairsDocument(pairs=pairs)
 
 
-@write_endpoint(router, "/review/confirm", DecisionsDocument)
-def review_confirm(context: CurrentCaller, body: DecisionBody, key: IdempotencyKey = None) -> Response:
+@write_endpoint(router, "/review/confirm")
+def review_confirm(context: CurrentWriter, body: bodies.DecisionBody) -> documents.DecisionsDocument:
     """Confirm pending statements; what they replace is superseded."""
-    return _decisions_response(
-        context.memory.review.confirm(atom_id, **body.given_fields("ids")) for atom_id in body.ids
-    )
+    return _decisions(context.memory.review.confirm(atom_id, **body.given_fields("ids")) for atom_id in body.ids)
 
 
-@write_endpoint(router, "/review/reject", DecisionsDocument)
-def review_reject(context: CurrentCaller, body: DecisionBody, key: IdempotencyKey = None) -> Response:
+@write_endpoint(router, "/review/reject")
+def review_reject(context: CurrentWriter, body: bodies.DecisionBody) -> documents.DecisionsDocument:
     """Reject pending statements; the same text does not bring them back."""
-    return _decisions_response(
-        context.memory.review.reject(atom_id, **body.given_fields("ids")) for atom_id in body.ids
-    )
+    return _decisions(context.memory.review.reject(atom_id, **body.given_fields("ids")) for atom_id in body.ids)
 
 
-@write_endpoint(router, "/review/edit", DecisionsDocument)
-def review_edit(context: CurrentCaller, body: EditBody, key: IdempotencyKey = None) -> Response:
+@write_endpoint(router, "/review/edit")
+def review_edit(context: CurrentWriter, body: bodies.EditBody) -> documents.DecisionsDocument:
     """Confirm a pending statement with other text or fields."""
-    return _decisions_response([context.memory.review.edit(**body.given_fields())])
+    return _decisions([context.memory.review.edit(**body.given_fields())])
 
 
-@write_endpoint(router, "/review/approve_source", DecisionsDocument)
-def review_approve_source(context: CurrentCaller, body: SourceDecisionBody, key: IdempotencyKey = None) -> Response:
+@write_endpoint(router, "/review/approve_source", SLOW_WRITE)
+def review_approve_source(context: CurrentWriter, body: bodies.SourceDecisionBody) -> documents.DecisionsDocument:
     """Confirm every pending statement from one source, oldest first."""
-    return _decisions_response(context.memory.review.approve_source(**body.given_fields()))
+    return _decisions(context.memory.review.approve_source(**body.given_fields()))
 
 
-@write_endpoint(router, "/review/reject_source", DecisionsDocument)
-def review_reject_source(context: CurrentCaller, body: SourceDecisionBody, key: IdempotencyKey = None) -> Response:
+@write_endpoint(router, "/review/reject_source", SLOW_WRITE)
+def review_reject_source(context: CurrentWriter, body: bodies.SourceDecisionBody) -> documents.DecisionsDocument:
     """Reject every pending statement from one source."""
-    return _decisions_response(context.memory.review.reject_source(**body.given_fields()))
+    return _decisions(context.memory.review.reject_source(**body.given_fields()))
 
 
-@write_endpoint(router, "/review/keep_a", DecisionsDocument)
-def review_keep_a(context: CurrentCaller, body: PairBody, key: IdempotencyKey = None) -> Response:
+@write_endpoint(router, "/review/keep_a")
+def review_keep_a(context: CurrentWriter, body: bodies.PairBody) -> documents.DecisionsDocument:
     """Keep the first statement of a pair."""
-    return _decisions_response([context.memory.review.keep_a(**body.given_fields())])
+    return _decisions([context.memory.review.keep_a(**body.given_fields())])
 
 
-@write_endpoint(router, "/review/keep_b", DecisionsDocument)
-def review_keep_b(context: CurrentCaller, body: PairBody, key: IdempotencyKey = None) -> Response:
+@write_endpoint(router, "/review/keep_b")
+def review_keep_b(context: CurrentWriter, body: bodies.PairBody) -> documents.DecisionsDocument:
     """Keep the second statement of a pair."""
-    return _decisions_response([context.memory.review.keep_b(**body.given_fields())])
+    return _decisions([context.memory.review.keep_b(**body.given_fields())])
 
 
-@write_endpoint(router, "/review/both_valid", DecisionsDocument)
-def review_both_valid(context: CurrentCaller, body: PairBody, key: IdempotencyKey = None) -> Response:
+@write_endpoint(router, "/review/both_valid")
+def review_both_valid(context: CurrentWriter, body: bodies.PairBody) -> documents.DecisionsDocument:
     """Keep both statements of a pair; they are not reported as contradicting again."""
-    return _decisions_response([context.memory.review.both_valid(**body.given_fields())])
+    return _decisions([context.memory.review.both_valid(**body.given_fields())])
 
 
-@write_endpoint(router, "/review/merge", DecisionsDocument)
-def review_merge(context: CurrentCaller, body: MergePairBody, key: IdempotencyKey = None) -> Response:
+@write_endpoint(router, "/review/merge")
+def review_merge(context: CurrentWriter, body: bodies.MergePairBody) -> documents.DecisionsDocument:
     """Replace both statements of a pair by one in your words."""
-    return _decisions_response([context.memory.review.merge(**body.given_fields())])
+    return _decisions([context.memory.review.merge(**body.given_fields())])
 
 
-@write_endpoint(router, "/review/need_more", DecisionsDocument)
-def review_need_more(context: CurrentCaller, body: PostponePairBody, key: IdempotencyKey = None) -> Response:
+@write_endpoint(router, "/review/need_more")
+def review_need_more(context: CurrentWriter, body: bodies.PostponePairBody) -> documents.DecisionsDocument:
     """Postpone a pair: both statements stay, and the pair is hidden for 30 days."""
-    return _decisions_response([context.memory.review.need_more(**body.given_fields())])
+    return _decisions([context.memory.review.need_more(**body.given_fields())])
 
 
-@write_endpoint(router, "/review/compact", GroupsDocument)
-def review_compact(context: CurrentCaller, body: GroupBody, key: IdempotencyKey = None) -> Response:
+@write_endpoint(router, "/review/compact", SLOW_WRITE)
+def review_compact(context: CurrentWriter, body: bodies.GroupBody) -> documents.GroupsDocument:
     """Group statements with the same text or topic; `create_proposals` proposes one statement for each group."""
-    return _groups_response(context.memory.review.compact(create_proposals=body.create_proposals), body)
+    return _groups(context.memory.review.compact(create_proposals=body.create_proposals), body)
 
 
-@write_endpoint(router, "/review/dedup", GroupsDocument)
-def review_dedup(context: CurrentCaller, body: GroupBody, key: IdempotencyKey = None) -> Response:
+@write_endpoint(router, "/review/dedup", SLOW_WRITE)
+def review_dedup(context: CurrentWriter, body: bodies.GroupBody) -> documents.GroupsDocument:
     """Group procedures of one workflow; `create_proposals` proposes the most confident one of each as canonical."""
-    return _groups_response(context.memory.review.dedup(create_proposals=body.create_proposals), body)
+    return _groups(context.memory.review.dedup(create_proposals=body.create_proposals), body)
 
 
-def _decisions_response(receipts: Iterable[Receipt]) -> Response:
-    return json_response(DecisionsDocument(decisions=[receipt_document(receipt) for receipt in receipts]))
+def _decisions(receipts: Iterable[Receipt]) -> documents.DecisionsDocument:
+    return documents.DecisionsDocument(decisions=[receipt_document(receipt) for receipt in receipts])
 
 
-def _groups_response(proposed: Proposed, body: GroupBody) -> Response:
+def _groups(proposed: Proposed, body: bodies.GroupBody) -> documents.GroupsDocument:
     groups = [
-        GroupDocument(
+        documents.GroupDocument(
             basis=group.basis,
             members=[member.id for member in group.members],
             proposal=atom_document(group.proposal, None) if body.create_proposals else None,
         )
         for group in proposed.groups
     ]
-    return json_response(GroupsDocument(commit=proposed.receipt.commit, groups=groups))
+    return documents.GroupsDocument(commit=proposed.receipt.commit, groups=groups)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
-from starlette.responses import Response
 
-from lamina.documents import ChangeDocument, ReceiptDocument, atom_document, change_document, receipt_document
-from lamina.http.api.endpoint import CurrentCaller, IdempotencyKey, json_response, read_endpoint, write_endpoint
-from lamina.http.api.request_bodies import MAX_HITS, MAX_TOKENS, BlockNoteBody, CloseRunBody, NoteBody, Question
-from lamina.http.api.response_documents import BlockDocument, BlockEntryDocument, RunDocument
+from lamina.documents.arguments import MAX_HITS, MAX_TOKENS, Question
+from lamina.documents.atom import atom_document, atom_documents
+from lamina.documents.receipt import ChangeDocument, ReceiptDocument, change_document, receipt_document
+from lamina.http.api.endpoint import CurrentCaller, CurrentWriter, read_endpoint, write_endpoint
+from lamina.http.api.request_bodies import BlockNoteBody, CloseRunBody, NoteBody
+from lamina.http.api.response_documents import BlockDocument, RunDocument
 
 router = APIRouter(tags=["working memory"])
 
@@ -19,45 +20,40 @@ Workstream = Annotated[str, Path(min_length=1, max_length=500, description="The 
 PrivateScope = Annotated[bool, Query(description="In the agent's scope.")]
 
 
-@read_endpoint(router, "/runs/{id}", RunDocument)
+@read_endpoint(router, "/runs/{id}")
 def run(
     context: CurrentCaller,
     id: RunName,
     ask: Annotated[Question | None, Query(description="Order the notes by relevance to this question.")] = None,
     k: Annotated[int, Query(ge=1, le=MAX_HITS)] = 5,
     private: PrivateScope = False,
-) -> Response:
+) -> RunDocument:
     """Return the notes of an open run, or how a closed one ended."""
     memory = context.memory
     run_view = memory.run(id, private=private)
     event, notes = run_view.event, run_view.notes() if ask is None else run_view.recall(ask, k)
-    event_document = atom_document(event, memory.path_of(event.id)) if event else None
-    return json_response(
-        RunDocument(
-            run=run_view.id,
-            outcome=event.metadata.get("outcome") if event else None,
-            event=event_document,
-            notes=[atom_document(note, memory.path_of(note.id)) for note in notes],
-        )
+    return RunDocument(
+        run=run_view.id,
+        outcome=event.metadata.get("outcome") if event else None,
+        event=atom_document(event, memory.path_of(event.id)) if event else None,
+        notes=atom_documents(memory, notes),
     )
 
 
-@write_endpoint(router, "/runs/{id}/note", ChangeDocument)
-def run_note(context: CurrentCaller, id: RunName, body: NoteBody, key: IdempotencyKey = None) -> Response:
+@write_endpoint(router, "/runs/{id}/note")
+def run_note(context: CurrentWriter, id: RunName, body: NoteBody) -> ChangeDocument:
     """Add a note to a run; recall finds it only within the run."""
     note = context.memory.run(id, private=body.private).note(**body.given_fields("private"))
-    return json_response(change_document(context.memory, note))
+    return change_document(context.memory, note)
 
 
-@write_endpoint(router, "/runs/{id}/close", ReceiptDocument)
-def run_close(context: CurrentCaller, id: RunName, body: CloseRunBody, key: IdempotencyKey = None) -> Response:
+@write_endpoint(router, "/runs/{id}/close")
+def run_close(context: CurrentWriter, id: RunName, body: CloseRunBody) -> ReceiptDocument:
     """Close a run in one commit: its notes are archived and one event records how it ended."""
-    return json_response(
-        receipt_document(context.memory.run(id, private=body.private).close(**body.given_fields("private")))
-    )
+    return receipt_document(context.memory.run(id, private=body.private).close(**body.given_fields("private")))
 
 
-@read_endpoint(router, "/blocks/{workstream}", BlockDocument)
+@read_endpoint(router, "/blocks/{workstream}")
 def block(
     context: CurrentCaller,
     workstream: Workstream,
@@ -65,17 +61,14 @@ def block(
         int | None, Query(ge=0, le=MAX_TOKENS, description="Maximum of tokens; the newest notes are kept.")
     ] = None,
     private: PrivateScope = False,
-) -> Response:
+) -> BlockDocument:
     """Return the notes of a workstream as an agent gets them, oldest first."""
     block_view = context.memory.block(workstream, private=private)
-    entries = [BlockEntryDocument(role=entry.role, text=entry.text) for entry in block_view.entries]
-    return json_response(BlockDocument(workstream=block_view.workstream, entries=entries, text=block_view.text(budget)))
+    return BlockDocument.of(block_view, text=block_view.text(budget))
 
 
-@write_endpoint(router, "/blocks/{workstream}/add", ChangeDocument)
-def block_add(
-    context: CurrentCaller, workstream: Workstream, body: BlockNoteBody, key: IdempotencyKey = None
-) -> Response:
+@write_endpoint(router, "/blocks/{workstream}/add")
+def block_add(context: CurrentWriter, workstream: Workstream, body: BlockNoteBody) -> ChangeDocument:
     """Add a note under a role; beyond fifteen notes the oldest are folded."""
     note = context.memory.block(workstream, private=body.private).add(body.role, body.text)
-    return json_response(change_document(context.memory, note))
+    return change_document(context.memory, note)

@@ -13,6 +13,7 @@ from typing import Any
 
 from lamina.capture.pieces import TextFormat, TextPiece, split_text
 from lamina.importers.documents.parsed_document import (
+    DAMAGED_FILE_ERRORS,
     ParsedDocument,
     UnreadableDocument,
     build_document,
@@ -27,19 +28,7 @@ MAX_GROUP_LENGTH = 1_200
 """Characters of the rows in one piece: a few rows are found better than a page of them."""
 
 _CELL_SEPARATOR = " | "
-_DAMAGED_FILE_ERRORS = (
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    ArithmeticError,
-    RecursionError,
-    OSError,
-    EOFError,
-    SyntaxError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
+_ARCHIVE_ERRORS = (OSError, SyntaxError, zipfile.BadZipFile, zlib.error)
 
 
 def read_docx(path: Path) -> ParsedDocument:
@@ -88,7 +77,7 @@ def _load_library(module: str, path: Path) -> Any:
 
 
 def _read_or_raise(path: Path, read: Callable[[], ParsedDocument], *library_errors: type[Exception]) -> ParsedDocument:
-    damaged: tuple[type[Exception], ...] = (*_DAMAGED_FILE_ERRORS, *library_errors)
+    damaged: tuple[type[Exception], ...] = (*DAMAGED_FILE_ERRORS, *_ARCHIVE_ERRORS, *library_errors)
     try:
         document = read()
     except damaged as error:

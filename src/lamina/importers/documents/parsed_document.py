@@ -17,6 +17,8 @@ MAX_FILE_BYTES = 100 << 20
 """Bytes of the largest file that is read."""
 LONGEST = 20_000_000
 """Characters of the longest document."""
+DAMAGED_FILE_ERRORS = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, EOFError)
+"""What libraries raise when they read a damaged file."""
 
 _MAX_UNPACKED_BYTES = 300 << 20
 _MAX_PARTS = 20_000

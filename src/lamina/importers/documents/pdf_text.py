@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from lamina.capture.pieces import TextPiece, split_paragraphs
-from lamina.importers.documents.parsed_document import ParsedDocument, UnreadableDocument, build_document, import_extra
+from lamina.importers.documents.parsed_document import (
+    DAMAGED_FILE_ERRORS,
+    ParsedDocument,
+    UnreadableDocument,
+    build_document,
+    import_extra,
+)
 from lamina.importers.documents.text_decoding import storable_text
 
 MAX_PAGES = 10_000
@@ -18,16 +24,6 @@ _LIST_ITEM = re.compile(r"\s*(?:[-•*‣◦·–]|\d{1,3}[.)]|[a-z][.)])\s")
 _BROKEN_WORD = re.compile(r"(?:^|\s)([^\W\d_]{2,})-$")
 _SENTENCE_END = re.compile(r"[.!?:;。！？]['\"”’)]*$")
 _FULL_LINE_SHARE = 0.7
-_DAMAGED_FILE_ERRORS = (
-    ValueError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    ArithmeticError,
-    RecursionError,
-    EOFError,
-    AssertionError,
-)
 
 
 def read_pdf(path: Path) -> ParsedDocument:
@@ -41,7 +37,7 @@ def read_pdf(path: Path) -> ParsedDocument:
         if len(reader.pages) > MAX_PAGES:
             raise UnreadableDocument(path, f"it has more than {MAX_PAGES:,} pages; split it")
         document = build_document(path, "pdf", _read_title(reader), _page_pieces(reader))
-    except (pypdf.errors.PyPdfError, *_DAMAGED_FILE_ERRORS) as error:
+    except (pypdf.errors.PyPdfError, AssertionError, *DAMAGED_FILE_ERRORS) as error:
         raise UnreadableDocument(path, f"it is damaged or not a PDF: {error}") from error
     if not document.pieces:
         raise UnreadableDocument(path, "it contains no text, only images; run text recognition (OCR) on it first")

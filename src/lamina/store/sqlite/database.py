@@ -33,6 +33,7 @@ class Database:
         self._lock = threading.RLock()
         self._in_trial = self._in_exclusive = False
         self._is_suspect = False
+        self._changes_before = 0
         self._wait_started = 0.0
         self._sync = ""
         with translate_errors(path):
@@ -87,7 +88,7 @@ class Database:
         """
         with self._lock:
             if self._in_trial or self._in_exclusive:
-                with self._db:  # a savepoint: a refused inner transaction leaves nothing behind
+                with self._savepoint():
                     yield
                 return
             self._checkpoint_after_failed_sync()
@@ -101,14 +102,28 @@ class Database:
                 raise
 
     @contextmanager
+    def _savepoint(self) -> Iterator[None]:
+        """Run an inner transaction that leaves nothing behind if it fails; the outer one goes on."""
+        self.run("SAVEPOINT inner_transaction")
+        try:
+            yield
+        except BaseException:
+            if self._db.in_transaction:  # a disk error may have rolled back all of it
+                self.run("ROLLBACK TO inner_transaction; RELEASE inner_transaction")
+            raise
+        self.run("RELEASE inner_transaction")
+
+    @contextmanager
     def exclusive_transaction(self) -> Iterator[None]:
         """Run one durable write transaction that transactions begun inside become part of."""
         with self.write_transaction(durable=True):
-            self._in_exclusive = True
+            was_exclusive, self._in_exclusive = self._in_exclusive, True
+            if not was_exclusive:
+                self._changes_before = self._db.total_changes()
             try:
                 yield
             finally:
-                self._in_exclusive = False
+                self._in_exclusive = was_exclusive
 
     @contextmanager
     def trial_transaction(self) -> Iterator[None]:
@@ -150,6 +165,21 @@ class Database:
             return self.path.stat().st_ino == self._inode
         except FileNotFoundError:
             return False
+
+    @property
+    def connection(self) -> apsw.Connection:
+        """Return the connection, for tools that watch it."""
+        return self._db
+
+    @property
+    def in_trial(self) -> bool:
+        """Return whether a trial transaction is open."""
+        return self._in_trial
+
+    @property
+    def has_uncommitted(self) -> bool:
+        """Return whether an exclusive transaction is open that has changed something."""
+        return self._in_exclusive and self._db.total_changes() != self._changes_before
 
     @property
     def in_transaction(self) -> bool:

@@ -9,7 +9,7 @@ from datetime import datetime
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
 from lamina.store.sqlite.database import Database
-from lamina.store.sqlite.journal import to_millis
+from lamina.store.sqlite.millis import to_millis
 
 _UNUSED = """
 SELECT h.atom_id FROM heads h LEFT JOIN signals s ON s.atom_id=h.atom_id LEFT JOIN probes p ON p.atom_id=h.atom_id

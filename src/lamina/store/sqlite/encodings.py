@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import json
-import logging
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TypeVar
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.passage import passages_of
 from lamina.atom.scope import Scope
-from lamina.logs import summarise_error
 from lamina.store.encodings import (
     MIN_BITS_FOR_STATES,
     EncodingSizes,
-    NearPassage,
     PackedStates,
     PassageKey,
     PrecisionChange,
     TextEncoding,
     UnencodedText,
-    VectorQuery,
     to_unencoded_text,
 )
-from lamina.store.sqlite.array_files import remove_all
+from lamina.store.sqlite.current_index import CurrentIndex
 from lamina.store.sqlite.database import CorruptDatabase, Database
+from lamina.store.sqlite.history import HistoryFile
 from lamina.store.sqlite.index import SqliteIndex
 from lamina.store.sqlite.model_vectors import unpack_vectors
 from lamina.store.sqlite.precision import (
@@ -42,14 +36,8 @@ from lamina.store.sqlite.precision import (
     read_vector_rows,
     read_wanted_bits,
 )
-from lamina.store.sqlite.vector_search import VectorSearch
-from lamina.vectors.levels import Floats, QueryVector
+from lamina.vectors.levels import Floats
 from lamina.vectors.stored_vectors import pack
-
-logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
-RunOnIndex = Callable[[Callable[[SqliteIndex], T]], T]
 
 _FROM_PASSAGES = "FROM passages p JOIN atoms a ON a.id=p.atom LEFT JOIN vectors v ON v.digest=p.digest AND v.model=?"
 _JOIN_PACKED_STATES = "LEFT JOIN states t INDEXED BY states_by_packing ON t.packing=? AND t.vector=v.id"
@@ -63,22 +51,18 @@ _COARSE = (
     "CROSS JOIN vectors v ON v.digest=p.digest AND v.model=? AND v.bits<32"
 )
 """The join order is fixed: a planner that begins with the coarse vectors reads all of them."""
+_STATES = (
+    "SELECT v.model, v.digest, s.packing, s.checksum, s.data FROM vectors v JOIN states s ON s.vector=v.id "
+    "WHERE v.digest IN (SELECT unhex(value) FROM json_each(?)) AND v.model IN (SELECT value FROM json_each(?))"
+)
 _BATCH = 500
 
 
 class SqliteEncodings:
-    """What models computed for the texts, beside the index they belong to."""
+    """Results of models for the texts, beside the index they belong to."""
 
-    def __init__(
-        self,
-        run_on_index: RunOnIndex[object],
-        read_heads: Callable[[Iterable[AtomId]], dict[AtomId, Atom]],
-        folder: Path,
-    ) -> None:
-        self._run_on_index, self._heads, self._folder = run_on_index, read_heads, folder
-        self._search: VectorSearch | None = None
-        self._held_search: VectorSearch | None = None
-        self._is_held = False
+    def __init__(self, index: CurrentIndex, history: HistoryFile) -> None:
+        self._index, self._history = index, history
 
     def find_missing(
         self, model: str, limit: int, scopes: Sequence[Scope] | None = None, packing: str | None = None
@@ -87,7 +71,7 @@ class SqliteEncodings:
         marks = ",".join("?" * len(scopes or ()))
         scope_condition = "" if scopes is None else f"AND a.scope IN (SELECT id FROM scopes WHERE scope IN ({marks})) "
         missing_clause, values = _missing_clause(model, packing)
-        rows = self._on_index(
+        rows = self._index.run(
             lambda index: index.db.rows(
                 f"SELECT a.atom_id, p.digest {missing_clause} {scope_condition}"
                 f"ORDER BY v.id IS NOT NULL, {HAS_OTHER_BITS}, a.shelf, p.id LIMIT ?",
@@ -95,7 +79,7 @@ class SqliteEncodings:
             )
         )
         digests = {bytes(digest) for _, digest in rows}
-        atoms = self._heads(dict.fromkeys(AtomId(atom_id) for atom_id, _ in rows))
+        atoms = self._history.heads.get(dict.fromkeys(AtomId(atom_id) for atom_id, _ in rows))
         texts = {
             text.digest: text
             for atom in atoms.values()
@@ -108,7 +92,7 @@ class SqliteEncodings:
         """Return how many texts are not encoded, or not stored as they should be."""
         missing_clause, values = _missing_clause(model, packing)
         sql = f"SELECT count(DISTINCT p.digest) {missing_clause}"
-        return int(self._on_index(lambda index: index.db.rows(sql, values))[0][0])
+        return int(self._index.run(lambda index: index.db.rows(sql, values))[0][0])
 
     def put(self, model: str, encodings: Iterable[TextEncoding]) -> None:
         """Store what a model computed for texts that still exist."""
@@ -124,16 +108,13 @@ class SqliteEncodings:
                     wanted_bits,
                 )
 
-        self._on_index(save)
-
-    def coverage(self, model: str, scopes: Sequence[Scope]) -> tuple[int, int]:
-        """Return how many passages a model has encoded, and how many there are."""
-        return self._on_index(lambda index: self._current_search(index).coverage(model, scopes))
+        self._index.run(save)
+        self._index.note_vectors()
 
     def count_by_model(self) -> dict[str, int]:
         """Return how many texts each model has encoded."""
         return dict(
-            self._on_index(lambda index: index.db.rows("SELECT model, count(*) FROM vectors GROUP BY 1 ORDER BY 1"))
+            self._index.run(lambda index: index.db.rows("SELECT model, count(*) FROM vectors GROUP BY 1 ORDER BY 1"))
         )
 
     def drop_model(self, model: str) -> None:
@@ -143,31 +124,8 @@ class SqliteEncodings:
             with index.db.write_transaction(durable=False):
                 index.drop_model(model)
 
-        self._on_index(forget)
-
-    def find_nearest(self, query: VectorQuery) -> list[NearPassage]:
-        """Return the best passages for a query vector; save the search if it became large."""
-
-        def find(index: SqliteIndex) -> list[NearPassage]:
-            search = self._current_search(index)
-            results = search.find_nearest(query)
-            if search.is_worth_saving and not index.db.in_transaction:
-                self._save_search(search, index)
-            return results
-
-        return self._on_index(find)
-
-    def count_filtered_out(self, query: VectorQuery, min_cosine: float) -> dict[str, int]:
-        """Return how many passages with at least this cosine were filtered out, by the reason."""
-        return self._on_index(lambda index: self._current_search(index).count_filtered_out(query, min_cosine))
-
-    def cosines(self, model: str, query_vector: QueryVector, keys: Sequence[PassageKey]) -> list[float]:
-        """Return the cosine of each passage with a query."""
-        return self._on_index(lambda index: self._current_search(index).cosines(model, query_vector, keys))
-
-    def speakers(self, scopes: Sequence[Scope]) -> frozenset[str]:
-        """Return the speakers of all recallable passages."""
-        return self._on_index(lambda index: self._current_search(index).speakers(scopes))
+        self._index.run(forget)
+        self._index.note_vectors()
 
     def vectors(self, model: str, ids: Sequence[AtomId]) -> dict[AtomId, Floats]:
         """Return the vectors of the first passage of each atom."""
@@ -184,34 +142,32 @@ class SqliteEncodings:
                 vectors |= {AtomId(atom_id): unpack_vectors(bits, data) for atom_id, bits, data in rows}
             return vectors
 
-        return self._on_index(read)
+        return self._index.run(read)
 
-    def states(self, model: str, digests: Iterable[bytes]) -> dict[bytes, PackedStates]:
-        """Return the token states of texts."""
-        batch_digests = list(dict.fromkeys(digests))
+    def states(self, models: Sequence[str], digests: Iterable[bytes]) -> dict[str, dict[bytes, PackedStates]]:
+        """Return the token states of texts, by model."""
 
-        def read(index: SqliteIndex) -> dict[bytes, PackedStates]:
-            states: dict[bytes, PackedStates] = {}
-            for start in range(0, len(batch_digests), _BATCH):
-                batch = batch_digests[start : start + _BATCH]
-                rows = index.db.rows(
-                    "SELECT v.digest, s.packing, s.checksum, s.data FROM vectors v JOIN states s ON s.vector=v.id "
-                    f"WHERE v.model=? AND v.digest IN ({','.join('?' * len(batch))})",
-                    (model, *batch),
-                )
-                states |= {digest: _checked_states(digest, *row) for digest, *row in rows}
+        def read(index: SqliteIndex) -> dict[str, dict[bytes, PackedStates]]:
+            states: dict[str, dict[bytes, PackedStates]] = {model: {} for model in models}
+            values = json.dumps([digest.hex() for digest in digests]), json.dumps(list(models))
+            for model, digest, *row in index.db.rows(_STATES, values):
+                states[model][digest] = _checked_states(digest, *row)
             return states
 
-        return self._on_index(read)
+        return self._index.run(read)
 
     def set_precision(self, bits: Mapping[AtomId, int], *, dry_run: bool = False) -> PrecisionChange:
         """Store the vectors of these atoms in so many bits; return what changes."""
-        return self._on_index(lambda index: (count_moves if dry_run else change_precision)(index.db, bits))
+        change = self._index.run(lambda index: (count_moves if dry_run else change_precision)(index.db, bits))
+        self._index.note_vectors()
+        return change
 
     def coarse_vectors(self, model: str, keys: Collection[PassageKey]) -> dict[PassageKey, tuple[int, Floats]]:
         """Return bits and decoded vectors of passages below full precision."""
 
         def read(index: SqliteIndex) -> dict[PassageKey, tuple[int, Floats]]:
+            if not index.state.coarse_count:
+                return {}
             rows = index.db.rows(_COARSE, (json.dumps(sorted(keys)), model))
             vectors: dict[PassageKey, tuple[int, Floats]] = {}
             for bits in {row[2] for row in rows}:
@@ -222,75 +178,11 @@ class SqliteEncodings:
                 }
             return vectors
 
-        return self._on_index(read)
+        return self._index.run(read)
 
     def sizes(self) -> EncodingSizes:
         """Return the size of all vectors and token states."""
-        return self._on_index(lambda index: read_sizes(index.db))
-
-    def token_statistics(
-        self, scopes: Sequence[Scope], tokens: Sequence[str]
-    ) -> dict[Scope, tuple[int, dict[str, int]]]:
-        """Return the number of passages of each scope, and in how many each token occurs."""
-        marks = ",".join("?" * len(tokens))
-
-        def read(index: SqliteIndex) -> dict[Scope, tuple[int, dict[str, int]]]:
-            statistics = {}
-            for scope in scopes:
-                scope_row = index.db.one("SELECT id, passages FROM scopes WHERE scope=?", (scope,))
-                if scope_row:
-                    counts = index.db.rows(
-                        f"SELECT term, passages FROM terms WHERE scope=? AND term IN ({marks})", (scope_row[0], *tokens)
-                    )
-                    statistics[scope] = int(scope_row[1]), dict(counts)
-            return statistics
-
-        return self._on_index(read)
-
-    def reset_search(self) -> None:
-        """Drop the search in memory; the next query reads the columns again."""
-        self._search = self._held_search = None
-
-    def scrub(self) -> None:
-        """Delete the saved search and the one in memory."""
-        self.reset_search()
-        remove_all(self._folder)
-
-    def hold_snapshot(self, is_held: bool) -> None:
-        """While a reader sends many queries about one moment, catch up only once."""
-        self._is_held, self._held_search = is_held, None
-
-    def _current_search(self, index: SqliteIndex) -> VectorSearch:
-        """Return the search, caught up with the index."""
-        if self._held_search is not None:
-            return self._held_search
-        with index.db.read_transaction():
-            applied, edition = index.position, index.edition
-            if (
-                self._search is None
-                or not self._search.belongs_to(index.db, edition)
-                or not self._search.catch_up(applied)
-            ):
-                self._search = VectorSearch(index.db, edition, self._folder)
-                self._search.catch_up(applied)
-            self._held_search = self._search if self._is_held else None
-            return self._search
-
-    def _save_search(self, search: VectorSearch, index: SqliteIndex) -> None:
-        """Save a large search for the next process; if that fails, every process builds its own."""
-        try:
-            search.save()
-            if not search.belongs_to(index.db, index.edition):
-                # Something was erased in the meantime: the saved arrays may contain it.
-                remove_all(self._folder)
-        except OSError as error:
-            logger.warning(
-                "the vector search could not be saved, so the next process opens the store more slowly: %s",
-                summarise_error(error),
-            )
-
-    def _on_index(self, work: Callable[[SqliteIndex], T]) -> T:
-        return self._run_on_index(work)  # type: ignore[return-value]
+        return self._index.run(lambda index: read_sizes(index.db))
 
 
 def _save_encodings(

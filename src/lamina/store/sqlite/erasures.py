@@ -13,11 +13,13 @@ from lamina.atom.record import diff_atoms
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.store.base import AtomChange, Commit, CommitId
 from lamina.store.erasure import Erasure, PendingErasure
+from lamina.store.journal import Commit, CommitId
 from lamina.store.sqlite.fingerprints import SqliteFingerprints
-from lamina.store.sqlite.journal import SqliteJournal, VersionRow, digest_of_body, from_millis, rewrite_digest
-from lamina.store.sqlite.ledger import SqliteLedger
+from lamina.store.sqlite.hash_chain import digest_of_body, rewrite_digest
+from lamina.store.sqlite.history import HistoryFile, Tip, VersionRow
+from lamina.store.sqlite.millis import from_millis
+from lamina.store.sqlite.outbox import Outbox
 from lamina.text.normal_form import normal_form
 
 VERB = "erase"
@@ -37,17 +39,20 @@ _ATOM_TABLES = (
 
 
 class SqliteErasures:
-    """Removes text from history.db. `next_commit` returns an id and a time, `scrub_index` cleans index.db."""
+    """Removes text from history.db.
+
+    `next_commit` returns an id, a time and the commit before it; `scrub_index` cleans index.db.
+    """
 
     def __init__(
         self,
-        journal: SqliteJournal,
-        ledger: SqliteLedger,
+        history: HistoryFile,
+        outbox: Outbox,
         fingerprints: SqliteFingerprints,
-        next_commit: Callable[[], tuple[CommitId, datetime]],
+        next_commit: Callable[[], tuple[CommitId, datetime, Tip]],
         scrub_index: Callable[[], None],
     ) -> None:
-        self._journal, self._db, self._ledger = journal, journal.db, ledger
+        self._history, self._db, self._outbox = history, history.db, outbox
         self._fingerprints, self._next_commit, self._scrub_index = fingerprints, next_commit, scrub_index
 
     def find_mentions(self, words: Collection[str], scopes: Sequence[Scope]) -> list[AtomId]:
@@ -68,8 +73,8 @@ class SqliteErasures:
     def apply(self, erasure: Erasure) -> PendingErasure:
         """Remove the text from the journal and the ledger, in one durable step."""
         with self._db.write_transaction(durable=True):
-            commit_id, at = self._next_commit()
-            heads = self._journal.heads([*erasure.erased_ids, *erasure.rewritten])
+            commit_id, at, tip = self._next_commit()
+            heads = self._history.heads.get([*erasure.erased_ids, *erasure.rewritten])
             erased = [heads[atom_id] for atom_id in erasure.erased_ids]
             version_count = self._drop_versions(erased)
             rewritten_rows = [
@@ -79,7 +84,7 @@ class SqliteErasures:
                 atom_versions[-1].with_(revision=atom_versions[-1].revision + 1)
                 for atom_versions in erasure.rewritten.values()
             ]
-            seq = self._journal.append_rows(
+            seq = self._history.append_rows(
                 Commit(
                     actor=erasure.actor,
                     origin=Origin.HUMAN,
@@ -95,12 +100,13 @@ class SqliteErasures:
                     *map(_tombstone_row, erased),
                     *(VersionRow(atom, atom.status, EMPTY_BODY) for atom in rewritten_heads),
                 ],
+                tip,
             )
             self._db.run_many("INSERT INTO retold VALUES(?,?,?,?)", [(seq, *row) for row in rewritten_rows])
-            self._journal.put_heads(rewritten_heads)
-            self._ledger.enqueue_files([(heads[atom.id], AtomChange(atom)) for atom in rewritten_heads])
-            self._ledger.rewrite_deleted_files(rewritten_heads)
-            paths = self._ledger.remove_files_of(erasure.erased_ids)
+            self._history.heads.put(rewritten_heads)
+            self._outbox.enqueue_files([(heads[atom.id], atom) for atom in rewritten_heads])
+            self._outbox.rewrite_deleted_files(rewritten_heads)
+            paths = self._outbox.remove_files_of(erasure.erased_ids)
             self._leave_stubs(erasure, erased, at, seq)
             self._drop_quotes(erasure.quotes_erased, seq)
             columns = (seq, *map(json.dumps, (erasure.erased_ids, [*erasure.rewritten], paths)), erasure.search_json)

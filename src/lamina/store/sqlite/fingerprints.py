@@ -11,7 +11,7 @@ from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
 from lamina.store.fingerprints import ErasureStub, FingerprintText
 from lamina.store.sqlite.database import Database
-from lamina.store.sqlite.journal import from_millis, to_millis
+from lamina.store.sqlite.millis import from_millis, to_millis
 
 BATCH = 500
 

@@ -9,31 +9,34 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
-from lamina.atom.passage import Passage, passage_digest, passage_search_text, passages_of
-from lamina.atom.relation import RelationName
+from lamina.atom.passage import passages_of
 from lamina.atom.scope import Scope
-from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
-from lamina.store.base import Edge, EvidenceSpan, TextMatch, TextQuery
-from lamina.store.encodings import NearPassage
+from lamina.atom.status import RECALL_WEIGHT
 from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.index_dump import dump
-from lamina.store.sqlite.journal import to_millis
+from lamina.store.sqlite.index_rows import (
+    IndexedAtom,
+    IndexedPassage,
+    RowIds,
+    WriteBatch,
+    edges_of,
+    is_indexed,
+    passage_row,
+    session_key,
+    text_table,
+    to_indexed,
+)
+from lamina.store.sqlite.millis import to_millis
 from lamina.store.sqlite.past_passages import SCHEMA as _FORMER
-from lamina.store.sqlite.past_passages import PastPassages, find_with_past, past_table
+from lamina.store.sqlite.past_passages import PastPassages, past_table
 from lamina.store.sqlite.precision import KEPT_TABLES, SCHEMA
-from lamina.store.sqlite.text_search import search, search_past, text_table
-from lamina.text.analyser import ANALYSER_VERSION, analyse
-from lamina.text.normal_form import normal_form
-from lamina.text.time_windows import find_mentioned_spans
+from lamina.text.analyser import ANALYSER_VERSION
 
 FORMAT = 7
 
@@ -65,145 +68,41 @@ CREATE TABLE rests(
   scope INTEGER NOT NULL, PRIMARY KEY(segment, n, start, end, atom_id)) WITHOUT ROWID;
 CREATE INDEX rests_of ON rests(atom_id);
 """
-_ATOM_COLUMNS = (
-    "id, atom_id, scope, status, memory_type, valid_from, valid_until, recorded_at, shelf, session, layer, origin, seq"
+_PUT_ATOM = """INSERT INTO atoms(
+  id, atom_id, scope, status, memory_type, valid_from, valid_until, recorded_at, shelf, session, layer, origin, seq)
+VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET scope=excluded.scope, status=excluded.status,
+  memory_type=excluded.memory_type, valid_from=excluded.valid_from, valid_until=excluded.valid_until,
+  recorded_at=excluded.recorded_at, shelf=excluded.shelf, session=excluded.session, layer=excluded.layer,
+  origin=excluded.origin, seq=excluded.seq
+"""
+_READ_STATE = (
+    "SELECT (SELECT value FROM meta WHERE key='applied_seq'), (SELECT value FROM meta WHERE key='edition'), "
+    "(SELECT texts FROM room WHERE what='moves'), (SELECT seq FROM sqlite_sequence WHERE name='vectors'), "
+    "(SELECT sum(texts) FROM room WHERE what='vectors' AND bits<32)"
 )
-_TIME_SEARCH_CHARS = 2000
-"""Number of characters of a passage that are searched for a mentioned time."""
-_QUESTION_MARKS = ("?", "？", "؟")
 
 
-@dataclass(frozen=True, slots=True)
-class _IndexedAtom:
-    """An atom as the index stores it."""
+class IndexState(NamedTuple):
+    """Numbers that show whether anything read from the index before is still what it contains.
 
-    id: int
-    scope: int
-    is_shelved: bool
+    `position`: the journal position it follows; `edition`: changes when row numbers change or the data of a model was
+    dropped; `moves`: counts changes of precision; `last_vector`: the last row of vectors that was ever written;
+    `coarse_count`: how many texts have vectors below full precision.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class _IndexedPassage:
-    """A passage as the index stores it."""
-
-    tokens: str
-    digest: bytes
-    speaker: str
-    at: int
-    is_question: bool
-    mentioned_at: int | None
-
-
-def _to_indexed(atom: Atom, passage: Passage) -> _IndexedPassage:
-    """Return the passage as the index stores it."""
-    at = passage.at or atom.observed_at
-    return _IndexedPassage(
-        " ".join(analyse(passage_search_text(atom, passage))),
-        passage_digest(atom, passage),
-        passage.speaker or "",
-        to_millis(at),
-        passage.text.rstrip().endswith(_QUESTION_MARKS),
-        _mentioned_time(passage.text, at),
-    )
-
-
-def _is_indexed(atom: Atom, passage: Passage, indexed: _IndexedPassage) -> bool:
-    """Return whether a passage is indexed as it is: the rest follows from its text, speaker and time."""
-    identity = passage_digest(atom, passage), passage.speaker or "", to_millis(passage.at or atom.observed_at)
-    return identity == (indexed.digest, indexed.speaker, indexed.at)
-
-
-def _mentioned_time(text: str, at: datetime) -> int | None:
-    """Return the middle of the time that a text mentions, if any, other than when it was said."""
-    for start, end in find_mentioned_spans(text[:_TIME_SEARCH_CHARS], at):
-        return to_millis(start + (end - start) / 2)
-    return None
-
-
-def _passage_row(row: _IndexedAtom, passage_id: int, n: int, passage: _IndexedPassage) -> tuple[Any, ...]:
-    length = len(passage.tokens.split())
-    return (
-        passage_id,
-        row.id,
-        n,
-        length,
-        passage.tokens,
-        passage.digest,
-        passage.speaker,
-        passage.at,
-        int(passage.is_question),
-        passage.mentioned_at,
-    )
-
-
-class _WriteBatch:
-    """Rows collected for one write, so that a thousand atoms need only a few statements."""
-
-    def __init__(self) -> None:
-        self.passages: list[tuple[Any, ...]] = []
-        self.orphans: set[bytes] = set()
-        self.scopes: dict[Scope, int] = {}
-        self.atoms: list[tuple[Any, ...]] = []
-        self.edges: list[tuple[str, str, str, int, float]] = []
-        self.rests: list[tuple[str, int, int, int, str, int]] = []
-        self.text: dict[tuple[int, bool], list[tuple[int, str]]] = {}
-        self.dropped: dict[tuple[int, bool], list[tuple[int, str]]] = {}
-        self.terms: dict[int, Counter[str]] = {}
-        self.counts: Counter[int] = Counter()
-        self.lengths: Counter[int] = Counter()
-
-    def add(self, row: _IndexedAtom, passage_id: int, n: int, passage: _IndexedPassage) -> None:
-        tokens = passage.tokens.split()
-        self.passages.append(_passage_row(row, passage_id, n, passage))
-        self.text.setdefault((row.scope, row.is_shelved), []).append((passage_id, passage.tokens))
-        self._count(row, tokens, 1)
-
-    def drop(self, row: _IndexedAtom, passage_id: int, passage: _IndexedPassage) -> None:
-        self.dropped.setdefault((row.scope, row.is_shelved), []).append((passage_id, passage.tokens))
-        self.orphans.add(passage.digest)
-        self._count(row, passage.tokens.split(), -1)
-
-    def _count(self, row: _IndexedAtom, tokens: list[str], sign: int) -> None:
-        if not row.is_shelved:
-            counter = self.terms.setdefault(row.scope, Counter())
-            for token in set(tokens):
-                counter[token] += sign
-            self.counts[row.scope] += sign
-            self.lengths[row.scope] += sign * len(tokens)
-
-
-def _session_key(atom: Atom) -> str:
-    """Return what a passage's neighbours are searched in; a statement has no neighbours."""
-    return atom.session_id if atom.is_segment and atom.session_id else atom.id
-
-
-def _edges_of(atom: Atom) -> dict[tuple[str, str], float]:
-    """Return the edges of an atom: to others, and to what it shares with others (subject, entities, session)."""
-    links = {("subject", f"subject:{form}"): 1.0 for form in [normal_form(atom.subject)] if form}
-    links |= {("entity", f"entity:{form}"): 1.0 for entity in atom.entities if (form := normal_form(entity))}
-    links |= {("session", f"session:{atom.session_id}"): 0.5} if atom.session_id and not atom.is_segment else {}
-    links |= {("evidence", evidence.segment): 1.0 for evidence in atom.evidence}
-    links |= {("derived_from", target): 1.0 for target in atom.derived_from}
-    links |= {("supersedes", target): 1.0 for target in atom.supersedes}
-    return links | {(relation.name.value, relation.target): relation.confidence for relation in atom.relations}
-
-
-class _RowIds:
-    """Row numbers that are never used twice, so that a remembered number never means another row."""
-
-    def __init__(self, last: int) -> None:
-        self.last = last
-
-    def next(self) -> int:
-        self.last += 1
-        return self.last
+    position: int = 0
+    edition: int = 0
+    moves: int = 0
+    last_vector: int = 0
+    coarse_count: int = 0
 
 
 class SqliteIndex:
-    """The search view of the journal."""
+    """The search view of the journal. `state` is the state that was last read."""
 
     def __init__(self, path: Path, store_id: str, *, vfs: str | None = None) -> None:
         self.db = Database(path, vfs=vfs)
+        self.state = IndexState()
         self._store_id = store_id
         with self.db.close_on_error():
             if not self._is_compatible():
@@ -237,31 +136,34 @@ class SqliteIndex:
             [*self._build_info(), ("applied_seq", 0), ("last_id", 0), ("edition", secrets.randbits(62))],
         )
 
-    @property
-    def position(self) -> int:
-        """Return the journal position up to which the index is current."""
-        return self._meta("applied_seq")
+    def read_state(self) -> IndexState:
+        """Read the state of this moment, keep it as `state` and return it."""
+        (row,) = self.db.rows(_READ_STATE)
+        self.state = IndexState(*(int(number or 0) for number in row))
+        return self.state
 
-    @property
-    def edition(self) -> int:
-        """Return a number that changes when row numbers change or the data of a model was dropped."""
+    def edition_now(self) -> int:
+        """Return the edition at this moment, whatever `state` says."""
         return self._meta("edition")
 
     def reset(self) -> None:
         """Delete everything except vectors and token states; the caller has the write transaction open."""
         self._create(keep_tables=KEPT_TABLES)
 
-    def apply(self, atoms: Iterable[Atom], seq: int, past: PastPassages | None = None) -> None:
+    def apply(self, atoms: Sequence[Atom], indexed: Mapping[AtomId, IndexedAtom], seq: int, past: PastPassages) -> None:
         """Index these atoms as they are at a journal position; the caller has the write transaction open.
 
-        `past`: the past passages of those that were rewritten.
+        `indexed`: those that are indexed already. `past`: the past passages of those that were rewritten.
         """
-        batch, applied = _WriteBatch(), list(atoms)
-        ids, indexed = _RowIds(self._meta("last_id")), self._indexed_atoms([atom.id for atom in applied])
-        for atom in applied:
-            self._apply_atom(atom, indexed.get(atom.id), batch, ids, seq)
+        batch, ids = WriteBatch(), RowIds(self._meta("last_id"))
+        batch.scopes = {atom.scope: indexed[atom.id].scope for atom in atoms if atom.id in indexed}
+        passages = self._read_passages(indexed.values())
+        for atom in atoms:
+            row = indexed.get(atom.id)
+            self._apply_atom(atom, row, passages.get(row.id, []) if row else [], batch, ids, seq)
         self._write(batch)
-        self._put_past(past or {}, ids)
+        if past:
+            self._put_past(past, ids)
         self.db.run_many("UPDATE meta SET value=? WHERE key=?", [(seq, "applied_seq"), (ids.last, "last_id")])
 
     def drop_model(self, model: str) -> None:
@@ -275,84 +177,74 @@ class SqliteIndex:
         self.db.run("DELETE FROM vectors WHERE digest NOT IN (SELECT digest FROM passages)")
         self.db.run("DELETE FROM states WHERE vector NOT IN (SELECT id FROM vectors)")
 
-    def _apply_atom(self, atom: Atom, old: _IndexedAtom | None, batch: _WriteBatch, ids: _RowIds, seq: int) -> None:
+    def _read_passages(self, atoms: Iterable[IndexedAtom]) -> dict[int, list[tuple[int, int, IndexedPassage]]]:
+        """Return the indexed passages of these atoms, by atom: the row, the number and the passage of each."""
+        passages: dict[int, list[tuple[int, int, IndexedPassage]]] = {}
+        rows = json.dumps([atom.id for atom in atoms])
+        for atom, passage_id, n, tokens, digest, speaker, at, asks, tells_of in self.db.rows(
+            "SELECT atom, id, n, tokens, digest, speaker, at, asks, tells_of FROM passages "
+            "WHERE atom IN (SELECT value FROM json_each(?))",
+            (rows,),
+        ):
+            indexed = IndexedPassage(tokens, digest, speaker, at, bool(asks), tells_of)
+            passages.setdefault(atom, []).append((passage_id, n, indexed))
+        return passages
+
+    def _apply_atom(
+        self,
+        atom: Atom,
+        old: IndexedAtom | None,
+        old_passages: Iterable[tuple[int, int, IndexedPassage]],
+        batch: WriteBatch,
+        ids: RowIds,
+        seq: int,
+    ) -> None:
         if atom.scope not in batch.scopes:
             batch.scopes[atom.scope] = self._scope_id(atom.scope)
-        row = _IndexedAtom(old.id if old else ids.next(), batch.scopes[atom.scope], atom.status not in RECALL_WEIGHT)
-        self._put_atom(atom, row, seq, batch, is_indexed=old is not None)
+        row = IndexedAtom(old.id if old else ids.next(), batch.scopes[atom.scope], atom.status not in RECALL_WEIGHT)
+        batch.atoms.append(_atom_row(atom, row, seq))
         passages = {passage.n: passage for passage in passages_of(atom)} if atom.is_searched else {}
         if old is not None:
-            for passage_id, n, tokens, digest, speaker, at, asks, tells_of in self.db.rows(
-                "SELECT id, n, tokens, digest, speaker, at, asks, tells_of FROM passages WHERE atom=?", (old.id,)
-            ):
-                indexed = _IndexedPassage(tokens, digest, speaker, at, bool(asks), tells_of)
-                if old.is_shelved == row.is_shelved and n in passages and _is_indexed(atom, passages[n], indexed):
+            batch.reindexed.append((atom.id,))
+            for passage_id, n, indexed in old_passages:
+                if old.is_shelved == row.is_shelved and n in passages and is_indexed(atom, passages[n], indexed):
                     del passages[n]
                 else:
                     batch.drop(old, passage_id, indexed)
         for n, passage in passages.items():
-            batch.add(row, ids.next(), n, _to_indexed(atom, passage))
-        if old is not None:
-            self.db.run("DELETE FROM edges WHERE source=?", (atom.id,))
-            self.db.run("DELETE FROM rests WHERE atom_id=?", (atom.id,))
-        batch.edges += [(atom.id, *link, row.scope, confidence) for link, confidence in _edges_of(atom).items()]
+            batch.add(row, ids.next(), n, to_indexed(atom, passage))
+        batch.edges += [(atom.id, *link, row.scope, confidence) for link, confidence in edges_of(atom).items()]
         batch.rests += [
             (evidence.segment, evidence.passage, evidence.start, evidence.end, atom.id, row.scope)
             for evidence in dict.fromkeys(atom.evidence)
         ]
 
-    def find_with_past(self, ids: Sequence[AtomId]) -> set[AtomId]:
-        """Return those of the atoms that have past passages."""
-        return find_with_past(self.db, ids)
-
-    def _put_past(self, past: PastPassages, ids: _RowIds) -> None:
-        atoms = self._indexed_atoms(list(past))
+    def _put_past(self, past: PastPassages, ids: RowIds) -> None:
+        atoms = self.find_indexed(list(past))
         for atom_id, passages in past.items():
             row = atoms[atom_id]
             table = past_table(row.scope)
             old_rows = self.db.rows("SELECT id, tokens FROM former WHERE atom=?", (row.id,))
             self.db.run_many(f"INSERT INTO {table}({table}, rowid, tokens) VALUES('delete',?,?)", old_rows)
             self.db.run("DELETE FROM former WHERE atom=?", (row.id,))
-            new_passages = [(ids.next(), passage.n, _to_indexed(version, passage)) for version, passage in passages]
+            new_passages = [(ids.next(), passage.n, to_indexed(version, passage)) for version, passage in passages]
             self.db.run_many(
-                "INSERT INTO former VALUES(?,?,?,?,?,?,?,?,?,?)", [_passage_row(row, *item) for item in new_passages]
+                "INSERT INTO former VALUES(?,?,?,?,?,?,?,?,?,?)", [passage_row(row, *item) for item in new_passages]
             )
             rows = [(passage_id, indexed.tokens) for passage_id, _, indexed in new_passages]
             self.db.run_many(f"INSERT INTO {table}(rowid, tokens) VALUES(?,?)", rows)
 
-    def _indexed_atoms(self, ids: Sequence[AtomId]) -> dict[AtomId, _IndexedAtom]:
+    def find_indexed(self, ids: Sequence[AtomId]) -> dict[AtomId, IndexedAtom]:
         """Return those of the atoms that are indexed already."""
-        indexed: dict[AtomId, _IndexedAtom] = {}
-        for start in range(0, len(ids), 500):
-            batch = ids[start : start + 500]
-            for atom_id, row, scope, shelf in self.db.rows(
-                f"SELECT atom_id, id, scope, shelf FROM atoms WHERE atom_id IN ({','.join('?' * len(batch))})", batch
-            ):
-                indexed[AtomId(atom_id)] = _IndexedAtom(row, scope, bool(shelf))
-        return indexed
-
-    def _put_atom(self, atom: Atom, row: _IndexedAtom, seq: int, batch: _WriteBatch, *, is_indexed: bool) -> None:
-        values = (
-            row.scope,
-            atom.status.value,
-            atom.memory_type.value,
-            to_millis(atom.valid_from) if atom.valid_from else None,
-            to_millis(atom.valid_until) if atom.valid_until else None,
-            to_millis(atom.recorded_at or atom.observed_at),
-            int(row.is_shelved),
-            _session_key(atom),
-            atom.layer.value,
-            atom.origin.value,
-            seq,
+        rows = self.db.rows(
+            "SELECT atom_id, id, scope, shelf, EXISTS(SELECT 1 FROM former f WHERE f.atom=a.id) FROM atoms a "
+            "WHERE atom_id IN (SELECT value FROM json_each(?))",
+            (json.dumps(ids),),
         )
-        if is_indexed:
-            self.db.run(
-                "UPDATE atoms SET scope=?, status=?, memory_type=?, valid_from=?, valid_until=?, recorded_at=?, "
-                "shelf=?, session=?, layer=?, origin=?, seq=? WHERE id=?",
-                (*values, row.id),
-            )
-        else:
-            batch.atoms.append((row.id, atom.id, *values))
+        return {
+            AtomId(atom_id): IndexedAtom(row, scope, bool(shelf), bool(past))
+            for atom_id, row, scope, shelf, past in rows
+        }
 
     def _meta(self, key: str) -> int:
         row = self.db.one("SELECT value FROM meta WHERE key=?", (key,))
@@ -368,12 +260,14 @@ class SqliteIndex:
             self.db.run(f"CREATE VIRTUAL TABLE {table} USING fts5(tokens, content='', tokenize='ascii')")
         return int(number)
 
-    def _write(self, batch: _WriteBatch) -> None:
+    def _write(self, batch: WriteBatch) -> None:
         for (scope, shelf), rows in batch.dropped.items():
             table = text_table(scope, is_shelved=shelf)
             self.db.run_many(f"INSERT INTO {table}({table}, rowid, tokens) VALUES('delete',?,?)", rows)
             self.db.run_many("DELETE FROM passages WHERE id=?", [(passage_id,) for passage_id, _ in rows])
-        self.db.run_many(f"INSERT INTO atoms({_ATOM_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)", batch.atoms)
+        self.db.run_many("DELETE FROM edges WHERE source=?", batch.reindexed)
+        self.db.run_many("DELETE FROM rests WHERE atom_id=?", batch.reindexed)
+        self.db.run_many(_PUT_ATOM, batch.atoms)
         self.db.run_many("INSERT INTO edges VALUES(?,?,?,?,?)", batch.edges)
         self.db.run_many("INSERT INTO rests VALUES(?,?,?,?,?,?)", batch.rests)
         self.db.run_many("INSERT INTO passages VALUES(?,?,?,?,?,?,?,?,?,?)", batch.passages)
@@ -400,87 +294,25 @@ class SqliteIndex:
         self.db.run_many("DELETE FROM states WHERE vector IN (SELECT id FROM vectors WHERE digest=?)", orphans)
         self.db.run_many("DELETE FROM vectors WHERE digest=?", orphans)
 
-    def search_text(self, query: TextQuery) -> list[TextMatch]:
-        """Return the best passages for the tokens."""
-        with self.db.read_transaction():
-            return search(self.db, query)
-
-    def search_past(self, query: TextQuery) -> list[tuple[TextMatch, NearPassage]]:
-        """Return the best past passages for the tokens."""
-        with self.db.read_transaction():
-            return search_past(self.db, query)
-
-    def edges(self, ids: Sequence[str], scopes: Sequence[Scope], statuses: Collection[Status] | None) -> list[Edge]:
-        """Return the links from or to these atoms or shared things."""
-        id_list, scope_list = ",".join("?" * len(ids)), ",".join("?" * len(scopes))
-        status_values = [] if statuses is None else [status.value for status in statuses]
-        status_sql = "" if statuses is None else f"AND a.status IN ({','.join('?' * len(status_values))}) "
-        return [
-            Edge(AtomId(source), name, target, confidence)
-            for source, name, target, confidence in self.db.rows(
-                "SELECT e.source, e.name, e.target, e.confidence FROM edges e JOIN scopes s ON s.id=e.scope "
-                "JOIN atoms a ON a.atom_id=e.source LEFT JOIN atoms t ON t.atom_id=e.target "
-                f"WHERE (e.source IN ({id_list}) OR e.target IN ({id_list})) AND s.scope IN ({scope_list}) {status_sql}"
-                f"AND (t.id IS NULL OR t.scope IN (SELECT id FROM scopes WHERE scope IN ({scope_list}))) "
-                "ORDER BY 1, 2, 3",
-                (*ids, *ids, *scopes, *status_values, *scopes),
-            )
-        ]
-
-    def find_relations(
-        self,
-        name: RelationName,
-        scopes: Sequence[Scope],
-        statuses: Collection[Status],
-        targets: Collection[AtomId] | None,
-    ) -> list[Edge]:
-        """Return every relation of a name from atoms with these statuses."""
-        scope_marks, status_values = ",".join("?" * len(scopes)), [status.value for status in statuses]
-        # The name is part of the SQL text, because SQLite uses a partial index only then.
-        sql = (
-            "SELECT e.source, e.target, e.confidence FROM edges e JOIN atoms a ON a.atom_id=e.source "
-            f"JOIN atoms t ON t.atom_id=e.target WHERE e.name='{name.value}' "
-            f"AND e.scope IN (SELECT id FROM scopes WHERE scope IN ({scope_marks})) "
-            f"AND t.scope IN (SELECT id FROM scopes WHERE scope IN ({scope_marks})) "
-            f"AND a.status IN ({','.join('?' * len(status_values))}) "
-            + ("" if targets is None else "AND e.target IN (SELECT value FROM json_each(?)) ")
-            + "ORDER BY 1, 2"
-        )
-        target_values = () if targets is None else (json.dumps(sorted(targets)),)
-        rows = self.db.rows(sql, (*scopes, *scopes, *status_values, *target_values))
-        return [Edge(AtomId(source), name.value, target, confidence) for source, target, confidence in rows]
-
-    def find_successors(self, ids: Collection[AtomId], scopes: Sequence[Scope]) -> dict[AtomId, list[AtomId]]:
-        """Return for each atom its nearest successors whose status is not an end status."""
-        scope_marks, ended = ",".join("?" * len(scopes)), ",".join(f"'{status.value}'" for status in sorted(ENDED))
-        rows = self.db.rows(
-            "WITH RECURSIVE own(id) AS (SELECT id FROM scopes WHERE scope IN (" + scope_marks + ")), "
-            "walk(start, id) AS (SELECT value, value FROM json_each(?) UNION "
-            "SELECT w.start, e.source FROM walk w JOIN atoms a ON a.atom_id=w.id JOIN edges e ON e.target=w.id "
-            f"WHERE e.name='supersedes' AND e.scope IN own AND a.status IN ({ended})) "
-            "SELECT w.start, w.id FROM walk w JOIN atoms a ON a.atom_id=w.id "
-            f"WHERE a.status NOT IN ({ended}) AND a.scope IN own ORDER BY 1, 2",
-            (*scopes, json.dumps(sorted(ids))),
-        )
-        successors: dict[AtomId, list[AtomId]] = {}
-        for start, successor in rows:
-            successors.setdefault(AtomId(start), []).append(AtomId(successor))
-        return successors
-
-    def find_evidence_spans(self, keys: Sequence[tuple[AtomId, int]], scopes: Sequence[Scope]) -> list[EvidenceSpan]:
-        """Return which atoms of these scopes rest on the passages, in text order."""
-        scope_marks = ",".join("?" * len(scopes))
-        return [
-            EvidenceSpan(AtomId(atom_id), AtomId(segment), n, start, end)
-            for segment, n, start, end, atom_id in self.db.rows(
-                "SELECT r.segment, r.n, r.start, r.end, r.atom_id FROM json_each(?) k JOIN rests r "
-                "ON r.segment=k.value->>0 AND r.n=k.value->>1 JOIN scopes s ON s.id=r.scope "
-                f"WHERE s.scope IN ({scope_marks}) ORDER BY 1, 2, 3, 4, 5",
-                (json.dumps(sorted(set(keys))), *scopes),
-            )
-        ]
-
     def dump(self) -> list[str]:
         """Return the content of the index in canonical order."""
         with self.db.read_transaction():
             return list(dump(self.db))
+
+
+def _atom_row(atom: Atom, row: IndexedAtom, seq: int) -> tuple[object, ...]:
+    return (
+        row.id,
+        atom.id,
+        row.scope,
+        atom.status.value,
+        atom.memory_type.value,
+        to_millis(atom.valid_from) if atom.valid_from else None,
+        to_millis(atom.valid_until) if atom.valid_until else None,
+        to_millis(atom.recorded_at or atom.observed_at),
+        int(row.is_shelved),
+        session_key(atom),
+        atom.layer.value,
+        atom.origin.value,
+        seq,
+    )

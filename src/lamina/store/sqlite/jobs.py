@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from lamina.clock import Clock
 from lamina.store.jobs import Job
 from lamina.store.sqlite.database import Database
-from lamina.store.sqlite.journal import from_millis, to_millis
+from lamina.store.sqlite.millis import from_millis, to_millis
 
 
 class SqliteJobs:

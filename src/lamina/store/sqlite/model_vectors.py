@@ -1,12 +1,14 @@
 """The vectors of one model: which texts it has encoded, and the cosine of each with a query.
 
-While there are few, all are kept in memory and compared exactly. From `LARGE` on, only two bits per dimension are kept:
-they give approximate cosines, and the best candidates are read from the database and compared exactly.
+While there are few, all are kept in memory and compared exactly. From `SearchLimits.scan_from` on, only two bits per
+dimension are kept: they give approximate cosines, and the best candidates are read from the database and compared
+exactly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -14,7 +16,8 @@ from numpy.typing import NDArray
 
 from lamina.store.sqlite.array_files import Arrays, SavedArrays
 from lamina.store.sqlite.database import CorruptDatabase, Database
-from lamina.store.sqlite.distinct_texts import RowNumbers, TextNumbers
+from lamina.store.sqlite.index import IndexState
+from lamina.store.sqlite.passage_columns import RowNumbers, TextNumbers
 from lamina.vectors.bit_scan_table import ScanTable
 from lamina.vectors.levels import Floats, QueryVector, fine_cosines
 from lamina.vectors.stored_vectors import DamagedVectors, StoredVectors, to_search_rows, to_search_vectors, unpack
@@ -23,24 +26,34 @@ from lamina.vectors.vector_table import VectorTable, grow_array
 Params = ParamSpec("Params")
 T = TypeVar("T")
 
-LARGE = 20_000
-"""Number of texts from which on a model's vectors are scanned in two bits per dimension."""
 FEW_SHARE = 8
 """If fewer than one text in so many is compared, only those are, without a full scan."""
 _SCAN_BATCH = 5000
 _READ_BATCH = 500
 
 _READ_SINCE = "SELECT id, digest, bits, data FROM vectors WHERE model=? AND id>? ORDER BY id LIMIT ?"
-_MOVE_COUNT = "SELECT texts FROM room WHERE what='moves'"
 _READ_SOME = "SELECT id, bits, data FROM vectors WHERE id IN (SELECT value FROM json_each(?))"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLimits:
+    """The number of texts from which on a model's vectors are scanned in two bits per dimension, and the number of
+    passages from which on a search is saved for the next process."""
+
+    scan_from: int = 20_000
+    save_from: int = 20_000
+
+
+SEARCH_LIMITS = SearchLimits()
 
 
 class ModelVectors:
     """The vectors of one model, by the number of their text."""
 
-    def __init__(self, db: Database, model: str) -> None:
-        self._db, self._model = db, model
+    def __init__(self, db: Database, model: str, limits: SearchLimits = SEARCH_LIMITS) -> None:
+        self._db, self._model, self._scan_from = db, model, limits.scan_from
         self._last = self._width = self._in_order = 0
+        self._last_checked = -1
         self._count = 0
         self._vector_row_column: RowNumbers = np.empty(0, dtype=np.int64)
         self._table_row_column: RowNumbers = np.empty(0, dtype=np.int64)
@@ -81,34 +94,35 @@ class ModelVectors:
         if number < len(self._vector_rows) and self._vector_rows[number]:
             self._to_recheck[digest] = number
 
-    def catch_up(self, texts: TextNumbers) -> None:
+    def catch_up(self, texts: TextNumbers, state: IndexState) -> None:
         """Add vectors computed since the last call, and make room for new texts."""
-        is_changed = self._reset_if_moved() | self._grow(texts)
+        is_changed = self._reset_if_moved(state.moves) | self._grow(texts)
         for digest, number in self._to_recheck.items():
             if not self._has_vector(digest):
                 self._set_rows(number, 0, -1)
                 is_changed = True
         self._to_recheck.clear()
-        for rows in self._read_since():
-            self._add(rows, texts)
-            is_changed = True
+        if state.last_vector != self._last_checked:
+            for rows in self._read_since():
+                self._add(rows, texts)
+                is_changed = True
+            self._last_checked = state.last_vector
         if is_changed:
             self._count_in_order(self._in_order)
             self._scanned = self._compared = None
             self.edition += 1
 
-    def _reset_if_moved(self) -> bool:
+    def _reset_if_moved(self, moves: int) -> bool:
         """Reset the table if the precision of vectors was changed; return whether it was.
 
         A scan table is kept, since exact cosines are computed from the database.
         """
-        row = self._db.one(_MOVE_COUNT)
-        previous, self._moves = self._moves, row[0] if row else 0
+        previous, self._moves = self._moves, moves
         if self._moves == previous or previous is None:
             return False
         if isinstance(self._table, VectorTable):
             self._vector_rows[:], self._table_rows[:] = 0, -1
-            self._table, self._last, self._in_order = None, 0, 0
+            self._table, self._last, self._last_checked, self._in_order = None, 0, -1, 0
             self._unplaced.clear()
         return True
 
@@ -165,7 +179,7 @@ class ModelVectors:
         rows, sizes = _checked(to_search_rows, packed, self._width)
         if self._table is None:
             self._table = VectorTable(self._width)
-        if isinstance(self._table, VectorTable) and len(self._table) + len(packed) > LARGE:
+        if isinstance(self._table, VectorTable) and len(self._table) + len(packed) > self._scan_from:
             self._table = ScanTable.from_table(self._table)
         self._table.append(rows, sizes)
 
@@ -266,9 +280,9 @@ class ModelVectors:
         return arrays, {"model": self._model, "last": self._last, "width": self._width}
 
     @classmethod
-    def from_arrays(cls, db: Database, array_file: SavedArrays) -> ModelVectors:
+    def from_arrays(cls, db: Database, array_file: SavedArrays, limits: SearchLimits) -> ModelVectors:
         """Return the table of saved arrays."""
-        vectors = cls(db, str(array_file.metadata["model"]))
+        vectors = cls(db, str(array_file.metadata["model"]), limits)
         vectors._last, vectors._width = int(array_file.metadata["last"]), int(array_file.metadata["width"])
         vectors._vector_row_column, vectors._table_row_column = (
             array_file.arrays["vector_of"],

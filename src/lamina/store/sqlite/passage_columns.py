@@ -7,7 +7,8 @@ is marked as deleted, and `compact` sorts everything again.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,11 @@ from lamina.atom.status import ENDED, REPLACED, Status
 from lamina.atom.trust import Origin
 from lamina.store.encodings import PassageKey
 from lamina.store.sqlite.array_files import Arrays, SavedArrays
-from lamina.store.sqlite.distinct_texts import RowNumbers, TextNumbers
 
+RowNumbers = NDArray[np.int64]
+
+DIGEST_BYTES = 16
+_DIGEST_TYPE = np.dtype(f"S{DIGEST_BYTES}")
 STATUSES, TYPES, LAYERS, ORIGINS = tuple(Status), tuple(MemoryType), tuple(Layer), tuple(Origin)
 ALWAYS, NEVER_ENDS = -(2**62), 2**62
 SELECTED = (
@@ -240,6 +244,114 @@ class PassageColumns:
         rows._session_starts = array_file.arrays["session_starts"][: array_file.lengths["session_starts"]]
         rows._clear_unsorted()
         return rows
+
+
+class TextNumbers:
+    """Numbers of the texts of passages; equal texts share one.
+
+    Digests by number, sorted for binary search; new ones are in a dictionary until the next `compact`.
+    """
+
+    def __init__(self) -> None:
+        self._sorted: NDArray[np.bytes_] = np.empty(0, dtype=_DIGEST_TYPE)
+        self._order: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        self._new_numbers: dict[bytes, int] = {}
+        self._new: list[bytes] = []
+
+    def __len__(self) -> int:
+        return len(self._sorted) + len(self._new)
+
+    def number(self, digest: bytes) -> int | None:
+        """Return the number of a text; None if it has none."""
+        return self.numbers([digest])[0]
+
+    def add(self, digest: bytes) -> int:
+        """Give a new text the next number."""
+        number = self._new_numbers[digest] = len(self)
+        self._new.append(digest)
+        return number
+
+    def digest(self, number: int) -> bytes:
+        """Return the digest of a text."""
+        if number >= len(self._sorted):
+            return self._new[number - len(self._sorted)]
+        # NumPy drops trailing zero bytes.
+        return bytes(self._sorted[number]).ljust(DIGEST_BYTES, b"\0")
+
+    def compact(self, used: RowNumbers) -> None:
+        """Keep only these texts, and number them in this order."""
+        digests = np.concatenate([self._sorted, np.array(self._new, dtype=_DIGEST_TYPE)])
+        self._sorted, self._new_numbers, self._new = digests[used], {}, []
+        self._order = np.argsort(self._sorted, kind="stable").astype(np.int32)
+
+    def numbers(self, digests: Sequence[bytes]) -> list[int | None]:
+        """Return the numbers of several texts."""
+        if not digests:
+            return []
+        keys = np.array(digests, dtype=_DIGEST_TYPE)
+        places = np.searchsorted(self._sorted, keys, sorter=self._order)
+        numbers = np.full(len(keys), -1, dtype=np.int64)
+        inside = np.flatnonzero(places < len(self._sorted))
+        candidates = self._order[places[inside]]
+        same = self._sorted[candidates] == keys[inside]
+        numbers[inside[same]] = candidates[same]
+        return [
+            number if number >= 0 else self._new_numbers.get(digest)
+            for digest, number in zip(digests, numbers.tolist(), strict=True)
+        ]
+
+    def to_arrays(self) -> Arrays:
+        """Return the arrays to save; call `compact` first."""
+        return {"digests": self._sorted, "digest_order": self._order}
+
+    @classmethod
+    def from_arrays(cls, array_file: SavedArrays) -> TextNumbers:
+        """Return the texts of saved arrays."""
+        texts = cls()
+        texts._sorted = array_file.arrays["digests"][: array_file.lengths["digests"]]
+        texts._order = array_file.arrays["digest_order"][: array_file.lengths["digest_order"]]
+        return texts
+
+
+class SessionRows:
+    """The rows of a session, in order, and the position of each."""
+
+    __slots__ = ("position_of", "rows")
+
+    def __init__(self, rows: list[int]) -> None:
+        self.rows = rows
+        self.position_of = {row: position for position, row in enumerate(rows)}
+
+
+class SessionOrder:
+    """Positions of rows in their sessions, counted among allowed rows only: hidden passages change nothing."""
+
+    def __init__(self, session_of: Callable[[int], SessionRows], allowed: NDArray[np.bool_]) -> None:
+        self._session_of, self._allowed = session_of, allowed
+        self._orders: dict[int, SessionRows] = {}
+
+    def position(self, row: int) -> int:
+        """Return the position of an allowed row."""
+        return self._allowed_rows(row).position_of[row]
+
+    def neighbours(self, row: int, reach: int) -> list[int]:
+        """Return the rows before and after a row, up to `reach` on each side."""
+        session = self._allowed_rows(row)
+        rows, position = session.rows, session.position_of[row]
+        return rows[max(0, position - reach) : position] + rows[position + 1 : position + 1 + reach]
+
+    def _allowed_rows(self, row: int) -> SessionRows:
+        """Return the allowed rows of a row's session; cached."""
+        session = self._session_of(row)
+        if len(session.rows) == 1:
+            return session
+        first_row = session.rows[0]
+        if first_row not in self._orders:
+            is_allowed = self._allowed[session.rows]
+            self._orders[first_row] = (
+                session if is_allowed.all() else SessionRows(list(compress(session.rows, is_allowed.tolist())))
+            )
+        return self._orders[first_row]
 
 
 def _key(atom_id: str, n: int) -> str:

@@ -5,15 +5,14 @@ They are in a table of their own, are scored with the statistics of the recallab
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.passage import Passage, passage_digest, passages_of
+from lamina.store.sqlite.atoms import find_rewritten, past_versions
 from lamina.store.sqlite.database import Database
-from lamina.store.sqlite.state_at import find_rewritten, past_versions
 
 SCHEMA = """
 CREATE TABLE former(
@@ -30,15 +29,6 @@ PastPassages: TypeAlias = Mapping[AtomId, Sequence[tuple[Atom, Passage]]]
 def past_table(scope: int) -> str:
     """Return the name of the text table for past passages of a scope."""
     return f"former_{scope}"
-
-
-def find_with_past(db: Database, ids: Iterable[AtomId]) -> set[AtomId]:
-    """Return those of the atoms that have past passages in an index."""
-    rows = db.rows(
-        "SELECT DISTINCT a.atom_id FROM json_each(?) k JOIN atoms a ON a.atom_id=k.value JOIN former f ON f.atom=a.id",
-        (json.dumps(list(ids)),),
-    )
-    return {AtomId(row[0]) for row in rows}
 
 
 def past_passages_of(

@@ -20,16 +20,26 @@ from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.store.encodings import NearPassage, PassageKey, VectorQuery
+from lamina.store.passages import PassageSummary
 from lamina.store.sqlite.array_files import SavedArrays, list_saved, load, save
 from lamina.store.sqlite.database import Database
-from lamina.store.sqlite.journal import to_millis
-from lamina.store.sqlite.model_vectors import ModelVectors
-from lamina.store.sqlite.passage_columns import ALWAYS, LAYERS, ORIGINS, SELECTED, STATUSES, TYPES, PassageColumns
-from lamina.store.sqlite.session_order import SessionOrder, SessionRows
+from lamina.store.sqlite.index import IndexState
+from lamina.store.sqlite.millis import to_millis
+from lamina.store.sqlite.model_vectors import ModelVectors, SearchLimits
+from lamina.store.sqlite.passage_columns import (
+    ALWAYS,
+    LAYERS,
+    ORIGINS,
+    SELECTED,
+    STATUSES,
+    TYPES,
+    PassageColumns,
+    SessionOrder,
+    SessionRows,
+)
+from lamina.store.sqlite.row_scores import score_rows
 from lamina.vectors.levels import Floats, QueryVector
 
-SAVED_FROM = 20_000
-"""Number of passages from which on a search is saved."""
 EXACT_FACTOR = 4
 """How many times the limit are compared exactly, if a scan returns approximate cosines."""
 _SCAN_ERROR = 0.1
@@ -40,13 +50,15 @@ _CANDIDATE_COLUMNS = ("scope", "status", "layer", "origin", "recorded", "speaker
 
 
 class VectorSearch:
-    """Columns over passages, and the vectors of each model that was searched."""
+    """Columns over passages, and the vectors of each model that was searched. `state` is the state of the index that
+    the vectors of a model follow when they are needed."""
 
-    def __init__(self, db: Database, edition: int, folder: Path) -> None:
-        self._db, self._edition, self._folder = db, edition, folder
+    def __init__(self, db: Database, edition: int, folder: Path, limits: SearchLimits) -> None:
+        self._db, self._edition, self._folder, self._limits = db, edition, folder, limits
         self._seq, self._is_unsaved = 0, False
         self._columns = PassageColumns()
         self._models: dict[str, ModelVectors] = {}
+        self.state = IndexState()
         self._scopes: dict[int, Scope] = {}
         self._clear_caches()
 
@@ -55,11 +67,15 @@ class VectorSearch:
         self._speakers_by_scopes: dict[frozenset[Scope], frozenset[str]] = {}
         self._rows_by_scopes: dict[frozenset[Scope], NDArray[np.bool_]] = {}
         self._rows_by_values: dict[tuple[str, frozenset[object]], NDArray[np.bool_]] = {}
-        self._coverage_by_model: dict[tuple[str, frozenset[Scope]], tuple[int, int, int]] = {}
+        self._encoded_counts: dict[tuple[str, frozenset[Scope]], tuple[int, int]] = {}
 
     def belongs_to(self, db: Database, edition: int) -> bool:
         """Return whether what was read is still what the index contains."""
         return self._db is db and self._edition == edition
+
+    def is_at(self, db: Database, state: IndexState) -> bool:
+        """Return whether the columns are at this state of the index already; vectors follow when they are needed."""
+        return bool(self._seq) and self._seq == state.position and self.belongs_to(db, state.edition)
 
     def catch_up(self, position: int) -> bool:
         """Catch up with a journal position; return False if that is impossible and this must be dropped."""
@@ -117,7 +133,9 @@ class VectorSearch:
     def is_worth_saving(self) -> bool:
         """Return whether it is large and has work in it that the next process would have to repeat."""
         taken_in = max((model.unsaved_count for model in self._models.values() if not model.is_exact), default=0)
-        return self._columns.count >= SAVED_FROM and (self._is_unsaved or 4 * taken_in > self._columns.count)
+        return self._columns.count >= self._limits.save_from and (
+            self._is_unsaved or 4 * taken_in > self._columns.count
+        )
 
     def save(self) -> None:
         """Save it for the next process that opens the store."""
@@ -143,7 +161,7 @@ class VectorSearch:
         self._scopes = {number: Scope(scope) for number, scope in self._db.rows("SELECT id, scope FROM scopes")}
         for number, metadata in enumerate(saved.metadata["models"]):
             self._models[metadata["model"]] = ModelVectors.from_arrays(
-                self._db, _select_arrays(saved, f"{number}.", metadata)
+                self._db, _select_arrays(saved, f"{number}.", metadata), self._limits
             )
 
     def find_nearest(self, query: VectorQuery) -> list[NearPassage]:
@@ -174,39 +192,12 @@ class VectorSearch:
             has_text[list(text_scores)] = True
             is_scored = ~unknown | has_text[rows]
             rows, cosine = rows[is_scored], np.where(unknown, np.float32(0), cosine)[is_scored]
-        score = self._scores(query, rows, cosine, text_scores)[0]
+        score = score_rows(self._columns, query, rows, cosine, text_scores)[0]
         if model.is_exact:
             return self._top_rows(rows, score, query.limit)
         nearest = np.sort(np.array(self._top_rows(rows, score, EXACT_FACTOR * query.limit), dtype=np.int64))
         exact = model.exact_cosines(query.query_vector, self._columns["text"][nearest])
-        return self._top_rows(nearest, self._scores(query, nearest, exact, text_scores)[0], query.limit)
-
-    def _scores(
-        self, query: VectorQuery, rows: NDArray[np.int64], cosine: Floats, text_scores: Mapping[int, float]
-    ) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return the scores of some rows, in order; which were said in the window, and which mention it."""
-        in_window = self._in_window(query, "at", rows)
-        mentions_window = self._in_window(query, "tells_of", rows) & ~in_window
-        score = cosine * np.float32(query.vector_weight) + self._term_sums(query, rows, in_window, mentions_window)
-        if text_scores:
-            text_rows = np.array(list(text_scores), dtype=np.int64)
-            amounts = np.array(list(text_scores.values()), dtype=np.float32) * np.float32(query.text_weight)
-            indexes = np.searchsorted(rows, text_rows)
-            is_present = indexes < len(rows)
-            is_present[is_present] = rows[indexes[is_present]] == text_rows[is_present]
-            score[indexes[is_present]] += amounts[is_present]
-        weights = np.array([query.status_weights.get(status, 0.0) for status in STATUSES], dtype=np.float32)
-        weighted = np.flatnonzero(weights[self._column("status", rows)] != 1)
-        unweighted = score[weighted]
-        score[weighted] = np.where(
-            unweighted > 0, unweighted * weights[self._columns["status"][rows[weighted]]], unweighted
-        )
-        return score, in_window, mentions_window
-
-    def _column(self, name: str, rows: NDArray[np.int64]) -> NDArray[Any]:
-        """Return a column for some rows, in order; for all rows it is the column itself."""
-        column = self._columns[name]
-        return column if len(rows) == len(column) else column[rows]
+        return self._top_rows(nearest, score_rows(self._columns, query, nearest, exact, text_scores)[0], query.limit)
 
     def count_filtered_out(self, query: VectorQuery, min_cosine: float) -> dict[str, int]:
         """Return how many passages with at least this cosine were filtered out, by the reason."""
@@ -254,39 +245,6 @@ class VectorSearch:
         allowed &= self._rows_with("type", TYPES, query.memory_types)
         return allowed
 
-    def _in_window(self, query: VectorQuery, column: str, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which rows were said in, or mention, the time window of the query."""
-        inside = np.zeros(len(rows), dtype=np.bool_)
-        if query.terms.window is not None:
-            times = self._column(column, rows)
-            has_time = times != ALWAYS
-            inside[has_time] = query.terms.window.contains(times[has_time])
-        return inside
-
-    def _term_sums(
-        self,
-        query: VectorQuery,
-        rows: NDArray[np.int64],
-        in_window: NDArray[np.bool_],
-        mentions_window: NDArray[np.bool_],
-    ) -> Floats:
-        """Return the sum of the added terms for each row."""
-        speaker_numbers = self._columns.speakers
-        speakers = {
-            speaker_numbers[speaker]: amount
-            for speaker, amount in query.terms.speakers.items()
-            if speaker in speaker_numbers
-        }
-        total = np.zeros(len(rows), dtype=np.float32)
-        if any(speakers.values()):
-            by_speaker = np.zeros(len(speaker_numbers), dtype=np.float32)
-            by_speaker[list(speakers)] = list(speakers.values())
-            total += by_speaker[self._column("speaker", rows)]
-        if query.terms.window is not None:
-            total += np.where(in_window, np.float32(query.terms.in_window), np.float32(0))
-            total += np.where(mentions_window, np.float32(query.terms.mentions_window), np.float32(0))
-        return total
-
     def _session_order(self, row: int) -> SessionRows:
         """Return the rows of a row's session, in order; cached."""
         if row not in self._session_orders:
@@ -304,7 +262,7 @@ class VectorSearch:
     ) -> list[NearPassage]:
         """Return the rows as results, with exact cosines."""
         cosine = model.exact_cosines(query.query_vector, self._columns["text"][rows])
-        score, in_window, mentions_window = self._scores(query, rows, cosine, text_scores)
+        score, in_window, mentions_window = score_rows(self._columns, query, rows, cosine, text_scores)
         columns: list[NDArray[Any]] = [
             rows,
             cosine,
@@ -347,8 +305,15 @@ class VectorSearch:
         texts = np.array([self._columns["text"][rows[key]] if key in rows else -1 for key in keys], dtype=np.int64)
         return [float(cosine) for cosine in self._model_vectors(model).exact_cosines(query_vector, texts)]
 
-    def speakers(self, scopes: Sequence[Scope]) -> frozenset[str]:
-        """Return the speakers of all recallable passages in these scopes."""
+    def summary(self, scopes: Sequence[Scope], models: Sequence[str]) -> PassageSummary:
+        """Return the speakers of all recallable passages, and how many passages each model has encoded."""
+        count = int(np.count_nonzero(self._scope_rows(scopes)))
+        return PassageSummary(
+            self._speakers(scopes), count, {model: self._count_encoded(model, scopes) for model in models}
+        )
+
+    def _speakers(self, scopes: Sequence[Scope]) -> frozenset[str]:
+        """Return the speakers of all recallable passages in these scopes; cached."""
         cache_key = frozenset(scopes)
         if cache_key not in self._speakers_by_scopes:
             is_searched = self._scope_rows(scopes) & self._rows_with("status", STATUSES, RECALL_WEIGHT)
@@ -358,18 +323,13 @@ class VectorSearch:
             ) - {""}
         return self._speakers_by_scopes[cache_key]
 
-    def coverage(self, model: str, scopes: Sequence[Scope]) -> tuple[int, int]:
-        """Return how many passages of these scopes have a vector, and how many there are; cached."""
+    def _count_encoded(self, model: str, scopes: Sequence[Scope]) -> int:
+        """Return how many passages of these scopes have a vector; cached."""
         vectors, cache_key = self._model_vectors(model), (model, frozenset(scopes))
-        if cache_key not in self._coverage_by_model or self._coverage_by_model[cache_key][0] != vectors.edition:
-            in_scopes = self._scope_rows(scopes)
-            has_vector = in_scopes & vectors.has_vectors(self._columns["text"])
-            self._coverage_by_model[cache_key] = (
-                vectors.edition,
-                int(np.count_nonzero(has_vector)),
-                int(np.count_nonzero(in_scopes)),
-            )
-        return self._coverage_by_model[cache_key][1:]
+        if cache_key not in self._encoded_counts or self._encoded_counts[cache_key][0] != vectors.edition:
+            has_vector = self._scope_rows(scopes) & vectors.has_vectors(self._columns["text"])
+            self._encoded_counts[cache_key] = vectors.edition, int(np.count_nonzero(has_vector))
+        return self._encoded_counts[cache_key][1]
 
     def _scope_rows(self, scopes: Sequence[Scope]) -> NDArray[np.bool_]:
         """Return which rows exist in these scopes; cached until the next write."""
@@ -392,8 +352,8 @@ class VectorSearch:
 
     def _model_vectors(self, model: str) -> ModelVectors:
         """Return the vectors of a model, caught up with the texts."""
-        vectors = self._models.setdefault(model, ModelVectors(self._db, model))
-        vectors.catch_up(self._columns.texts)
+        vectors = self._models.setdefault(model, ModelVectors(self._db, model, self._limits))
+        vectors.catch_up(self._columns.texts, self.state)
         return vectors
 
 

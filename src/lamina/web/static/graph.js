@@ -101,11 +101,11 @@ function rings(ranks) {
 function legend() {
   const told = document.getElementById("legend");
   told.replaceChildren(...kinds.map((kind) => {
-    const each = document.createElement("span");
+    const entry = document.createElement("span");
     const dot = document.createElement("i");
     dot.className = `dot ${shade(kind).slice(2)}`;
-    each.append(dot, kind.replaceAll("_", " "));
-    return each;
+    entry.append(dot, kind.replaceAll("_", " "));
+    return entry;
   }));
 }
 
@@ -139,10 +139,10 @@ function tell(around, graph) {
 
 async function expand(graph, id) {
   const around = await near(id, 1);
-  const fresh = elements(around, null).filter((each) => graph.getElementById(each.data.id).empty());
+  const fresh = elements(around, null).filter((element) => graph.getElementById(element.data.id).empty());
   if (!fresh.length) return;
   const from = graph.getElementById(id).position();
-  for (const each of fresh) if (!each.data.source) each.position = { ...from };
+  for (const element of fresh) if (!element.data.source) element.position = { ...from };
   graph.add(fresh);
   graph.style(style());
   tell(around, graph);

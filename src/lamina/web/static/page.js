@@ -70,7 +70,7 @@ function refused(event) {
 document.body.addEventListener("htmx:beforeOnLoad", (event) => {
   // An expired session leads to the sign-in page, unless a text would be lost.
   const form = posting(event);
-  const written = form && [...form.elements].some((each) => each.localName === "textarea" && each.value !== each.defaultValue);
+  const written = form && [...form.elements].some((field) => field.localName === "textarea" && field.value !== field.defaultValue);
   if (event.detail.xhr.status !== 401 || !written) return;
   event.preventDefault();
   tell(form, "The session has ended, and this was not done. Copy what you wrote, reload the page and sign in again.");

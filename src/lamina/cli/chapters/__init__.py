@@ -1,1 +1,0 @@
-"""The chapters of the tour, each about one feature of lamina."""

@@ -1,0 +1,167 @@
+"""An engine as one caller uses it: reading atoms as their files say, and writing files after a commit."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import AtomId, is_atom_id
+from lamina.atom.scope import Scope
+from lamina.atom.trust import Origin, limit_origin
+from lamina.caller import Caller
+from lamina.capture.receipt import Receipt
+from lamina.capture.statement_commit import Writer
+from lamina.dream.cascade import cascade_changes
+from lamina.engine.engine import Engine
+from lamina.engine.enum_input import parse_enum
+from lamina.errors import Erased, InvalidInput, LaminaError, NotFound
+from lamina.logs import summarise_error
+from lamina.review.reviewer_access import Reviewer
+from lamina.review.vault_health import is_in_scopes, problems_in
+from lamina.store.base import AtomFilter
+from lamina.sync import Progress, SyncReport
+from lamina.working.context import WorkingContext
+
+logger = logging.getLogger("lamina")
+
+
+class CallerAccess:
+    """The steps that the verbs of one caller share."""
+
+    def __init__(self, engine: Engine, caller: Caller) -> None:
+        self.engine, self.caller = engine, caller
+        self._pages_position = engine.store.journal.position()
+
+    def now(self) -> datetime:
+        """Return the current time of the engine's clock."""
+        return self.engine.clock.now()
+
+    def find_atom(self, id: str) -> Atom:
+        """Return the atom of an id or of the unique end of an id; NotFound or Erased otherwise."""
+        store, scopes = self.engine.store, self.caller.scopes
+        if is_atom_id(id):
+            atoms = store.atoms.read(AtomFilter(scopes=scopes, ids=(AtomId(id),)))
+        elif len(id) >= 4 and id.isalnum():
+            atoms = store.atoms.read(AtomFilter(scopes=scopes, id_suffix=id))
+        else:
+            atoms = []
+        stub = store.admin.fingerprints.find_stub(id, scopes) if not atoms and id else None
+        if stub is not None:
+            raise Erased(stub.atom_id, stub.at, stub.actor, stub.reason)
+        if len(atoms) != 1:
+            raise NotFound(f"{len(atoms)} atoms end in {id!r}; give more of the id" if atoms else f"no atom {id!r}")
+        return atoms[0]
+
+    def read_atom(self, id: str) -> Atom:
+        """Return one atom as its file says now; NotFound if there is none."""
+        return self.read_fresh(lambda: [self.find_atom(id)])[0]
+
+    def read_synced(self, query: AtomFilter) -> list[Atom]:
+        """Return atoms as their files say now."""
+        return self.read_fresh(lambda: self.engine.store.atoms.read(query))
+
+    def read_fresh(self, read: Callable[[], list[Atom]]) -> list[Atom]:
+        """Return atoms as their files say now: read again if checking the files added commits."""
+        store = self.engine.store
+        before = store.journal.position()
+        atoms = read()
+        position = self.engine.effects.commit_file_edits(store.projection.files_of(atom.id for atom in atoms))
+        return atoms if position == before else read()
+
+    def sync_files(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
+        """Sync every file; return what changed in the files that the caller may see."""
+        report = self.engine.effects.sync_files(accept_deletions=accept_deletions, progress=progress)
+        if report.deleted or report.edited:
+            self.write_files()
+        # A file of this scope in another scope's folder is held there; its owner has to know.
+        store, scopes = self.engine.store, self.caller.scopes
+        misplaced_paths = {problem.path for problem in problems_in(store, scopes)} if report.held else set()
+        return report.for_paths(lambda path: path in misplaced_paths or is_in_scopes(path, scopes))
+
+    def publish(self, receipt: Receipt, *, in_background: bool = False) -> Receipt:
+        """Write the files and return the receipt with their paths; `in_background` leaves the writing to a worker."""
+        if in_background:
+            self.engine.effects.wake_reading()
+        else:
+            self.flush()
+        paths = self.engine.store.projection.paths_of({outcome.atom.id for outcome in receipt.outcomes})
+        return replace(
+            receipt, outcomes=tuple(replace(outcome, path=paths.get(outcome.atom.id)) for outcome in receipt.outcomes)
+        )
+
+    def flush(self) -> None:
+        """Write the files of recent commits, and wake the worker that reads what is captured."""
+        self.write_files()
+        self.engine.effects.wake_reading()
+
+    def write_files(self) -> None:
+        """Update the pages of what changed, and write files and index."""
+        self._update_pages()
+        self.engine.effects.write_files()
+
+    def _update_pages(self) -> None:
+        """Update pages and summaries after statements were retracted; if that fails, the next dream does it."""
+        store = self.engine.store
+        try:
+            since, self._pages_position = self._pages_position, store.journal.position()
+            if self._pages_position != since:
+                cascade_changes(store, self.caller.scopes, since, self.engine.ids, self.now())
+        except LaminaError as error:
+            logger.warning("pages will be updated by the next dream: %s", summarise_error(error))
+
+    def writer(self, origin: Origin | str | None, private: bool) -> Writer:
+        """Return the writer of a declared origin, never with more trust than the caller; InvalidInput for `dream`."""
+        declared = parse_enum(Origin, origin, "origin") if origin is not None else None
+        if declared is Origin.DREAM:
+            raise InvalidInput("origin `dream` is reserved for lamina itself; choose another origin")
+        return self.writer_to(self.caller.writing_scope(private), declared)
+
+    def writer_to(self, scope: Scope, origin: Origin | None) -> Writer:
+        """Return the writer to a scope, never with more trust than the caller has."""
+        caller, models = self.caller, self.engine.models
+        return Writer(
+            caller.actor,
+            limit_origin(caller.ceiling, origin),
+            caller.principal,
+            scope,
+            models.dependency_rules,
+            caller.ceiling,
+            models.multi_valued_attributes,
+        )
+
+    def working_context(self, private: bool) -> WorkingContext:
+        """Return what runs and blocks work with."""
+        engine = self.engine
+        return WorkingContext(
+            store=engine.store,
+            writer=self.writer(None, private),
+            agents=self.caller.agents(private),
+            ids=engine.ids,
+            now=self.now,
+            read_fresh=self.read_synced,
+            publish=self.publish,
+            personal=engine.settings.redact_personal,
+        )
+
+    def reviewer(self) -> Reviewer:
+        """Return what review decisions work with."""
+        engine, caller = self.engine, self.caller
+        return Reviewer(
+            store=engine.store,
+            scope=caller.scope,
+            scopes=caller.scopes,
+            actor=caller.actor,
+            ceiling=caller.ceiling,
+            principal=caller.principal,
+            ids=engine.ids,
+            now=self.now,
+            find_atom=self.read_atom,
+            read_synced=self.read_synced,
+            publish=self.publish,
+            list_problems=lambda: [*problems_in(engine.store, caller.scopes)],
+            redact_personal=engine.settings.redact_personal,
+            rules=engine.models.dependency_rules,
+        )

@@ -1,0 +1,133 @@
+"""Captures words and extracts statements from them, now or later, in the name of one caller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
+
+from lamina.atom.scope import Scope
+from lamina.capture.box import seal_boxes
+from lamina.capture.capture import capture
+from lamina.capture.conversation import Conversation
+from lamina.capture.extraction_queue import (
+    ExtractionPolicy,
+    ExtractionSchedule,
+    SessionLease,
+    extract_due_sessions,
+    extract_session,
+)
+from lamina.capture.receipt import Receipt, merge_receipts
+from lamina.capture.statement_commit import Writer
+from lamina.capture.statement_extractor import StatementExtractor
+from lamina.capture.store_reads import new_ids
+from lamina.dream.entity_pages import find_names, update_pages
+from lamina.engine.caller_access import CallerAccess
+from lamina.importers.no_extraction import without_extraction
+from lamina.sync import Progress
+
+SEAL_INTERVAL = timedelta(minutes=1)
+"""Time between two searches for boxes that can be closed; each reads the newest statements."""
+
+
+class SessionReading:
+    """The write path of one caller: words into segments, segments into statements, statements into boxes."""
+
+    def __init__(self, access: CallerAccess) -> None:
+        self._access = access
+        self._sealed_at: datetime | None = None
+
+    @property
+    def is_instant(self) -> bool:
+        """Return whether extraction is so fast that no one needs to wait for it."""
+        return self._extractor.is_instant
+
+    def capture(self, conversation: Conversation, writer: Writer, key: str | None, *, wait: bool) -> Receipt:
+        """Store words and extract statements from them: now with `wait` or if no worker does it, otherwise later."""
+        extract_now = wait or not self._access.engine.effects.reads_in_background
+        if extract_now and not self.is_instant:
+            with self._lease_session(writer.scope, conversation.session_id) as lease:
+                receipt = self.store(conversation, writer, key, extract_now=False)
+                receipt = merge_receipts(receipt, self._extract_session(writer.scope, conversation.session_id, lease))
+        else:
+            receipt = self.store(conversation, writer, key, extract_now=extract_now)
+        return self._access.publish(receipt, in_background=not extract_now)
+
+    def store(
+        self,
+        conversation: Conversation,
+        writer: Writer,
+        key: str | None,
+        *,
+        extract_now: bool,
+        verb: str = "capture",
+        is_extracted: bool = False,
+    ) -> Receipt:
+        """Store words; without `extract_now` they are queued for extraction. `is_extracted`: extract nothing."""
+        engine = self._access.engine
+        return capture(
+            conversation,
+            writer,
+            engine.store,
+            engine.ids,
+            engine.clock.now(),
+            engine.settings.segment_chars,
+            timedelta(minutes=engine.settings.idle_minutes),
+            without_extraction(self._extractor) if is_extracted else self._extractor,
+            key,
+            extract_now=extract_now or is_extracted,
+            verb=verb,
+        )
+
+    def read_queues(self, scopes: Sequence[Scope], progress: Progress | None = None) -> list[Receipt]:
+        """Extract statements from everything that is queued in these scopes, and publish them."""
+        queues = [queue for queue in self._access.engine.store.queue.buffer.backlogs() if queue.scope in scopes]
+        receipts: list[Receipt] = []
+        for n, queue in enumerate(queues):
+            if progress:
+                progress("reading", n, len(queues))
+            with self._lease_session(queue.scope, queue.session_id) as lease:
+                receipts += self._extract_session(queue.scope, queue.session_id, lease)
+        self._seal_boxes()
+        self._access.flush()
+        return [self._access.publish(receipt) for receipt in receipts]
+
+    def read_due(self, stop: Callable[[], bool]) -> None:
+        """Extract statements from what is due by the settings, in any scope, and close finished boxes."""
+        engine = self._access.engine
+        settings, now = engine.settings, engine.clock.now
+        policy = ExtractionPolicy(
+            ExtractionSchedule(settings.rhythm), settings.batch_turns, timedelta(minutes=settings.batch_minutes)
+        )
+        extract_due_sessions(engine.store, self._extractor, policy, self._access.caller.actor, engine.ids, now, stop)
+        if self._sealed_at is None or abs(now() - self._sealed_at) >= SEAL_INTERVAL:
+            self._seal_boxes()
+
+    def count_queued(self) -> int:
+        """Return the number of passages that are queued in the caller's scopes."""
+        backlogs, scopes = self._access.engine.store.queue.buffer.backlogs(), self._access.caller.scopes
+        return sum(queue.passage_count for queue in backlogs if queue.scope in scopes)
+
+    @property
+    def _extractor(self) -> StatementExtractor:
+        return self._access.engine.models.statement_extractor
+
+    def _lease_session(self, scope: Scope, session_id: str) -> AbstractContextManager[SessionLease | None]:
+        engine = self._access.engine
+        return engine.effects.lease_session(
+            SessionLease(engine.store.queue.buffer, scope, session_id, engine.clock.now)
+        )
+
+    def _extract_session(self, scope: Scope, session_id: str, lease: SessionLease | None) -> list[Receipt]:
+        engine, actor = self._access.engine, self._access.caller.actor
+        return extract_session(
+            engine.store, self._extractor, scope, session_id, actor, engine.ids, engine.clock.now, lease
+        )
+
+    def _seal_boxes(self) -> None:
+        """Close finished boxes and update the pages of the entities named in them."""
+        engine = self._access.engine
+        now = self._sealed_at = engine.clock.now()
+        for scope in self._access.caller.scopes:
+            names = find_names(seal_boxes(engine.store, scope, now))
+            update_pages(engine.store, scope, names, new_ids(engine.ids, now), now)

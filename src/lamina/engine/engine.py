@@ -1,0 +1,130 @@
+"""The engine of one vault: its store, files, models and background workers, opened once a process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import IdSource
+from lamina.atom.scope import readable_scopes
+from lamina.atom.status import ENDED, Status, TransitionCause
+from lamina.clock import Clock, SystemClock
+from lamina.engine.background_work import BackgroundWork
+from lamina.engine.disk_errors import translate_disk_errors
+from lamina.engine.effects import Effects, TrialEffects
+from lamina.model_registry import ModelRegistry
+from lamina.review.confirm import apply_file_status
+from lamina.review.reinstatement import restore_atom
+from lamina.settings import Settings, load_settings
+from lamina.store.sqlite import SqliteStore
+from lamina.sync import StatusDecision, VaultSync
+from lamina.vault import vault_setup
+from lamina.vault.disk import Disk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """The parts of an open vault. It knows no caller; every acknowledged write is durable, whatever happens later.
+
+    `state` is the folder of the databases; `created` says whether the vault is new. `models` loads models at their
+    first use, `sync` keeps files and journal together, and `effects` is what a rollback of the store cannot undo.
+    """
+
+    root: Path
+    state: Path
+    created: bool
+    settings: Settings
+    clock: Clock
+    ids: IdSource
+    disk: Disk
+    store: SqliteStore
+    models: ModelRegistry
+    sync: VaultSync
+    background: BackgroundWork
+    effects: Effects | TrialEffects
+
+    @classmethod
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        scope: str | None = None,
+        *,
+        clock: Clock | None = None,
+        watch: bool | None = None,
+        background: bool | None = None,
+        settings: Settings | None = None,
+        disk: Disk | None = None,
+        vfs: str | None = None,
+    ) -> Engine:
+        """Open the vault in a folder and create what is missing; StoreError if the disk fails.
+
+        `scope`, `watch` and `background` go before the settings. No thread runs until `background.start`.
+        """
+        root, clock, ids = Path(path).expanduser().absolute(), clock or SystemClock(), IdSource(os.urandom)
+        with translate_disk_errors():
+            created = vault_setup.ensure_vault(root)
+            settings = settings or load_settings(
+                root / vault_setup.INTERNAL_FOLDER / "settings.toml", scope=scope, watch=watch, background=background
+            )
+            state = vault_setup.state_folder(root, settings.state_dir)
+            vault_setup.make_private_folder(state)
+            disk = disk or Disk(root)
+            store = SqliteStore(state, clock, vfs=vfs)
+        models = ModelRegistry(settings, store.admin.usage, clock)
+        sync = VaultSync(
+            disk,
+            store,
+            clock,
+            ids,
+            lambda: vault_setup.is_vault(root),
+            lambda atom, status: _decide_status_edit(atom, status, store, clock, models),
+            needs_review=settings.file_edits == "review",
+        )
+        threads = BackgroundWork(
+            root,
+            store,
+            models,
+            sync,
+            enabled=settings.background if background is None else background,
+            watch=settings.watch if watch is None else watch,
+        )
+        return cls(
+            root=root,
+            state=state,
+            created=created,
+            settings=settings,
+            clock=clock,
+            ids=ids,
+            disk=disk,
+            store=store,
+            models=models,
+            sync=sync,
+            background=threads,
+            effects=Effects(store, disk, sync, models, threads),
+        )
+
+    @contextmanager
+    def trial(self) -> Iterator[Engine]:
+        """Yield an engine for a dry run: what is done with it is rolled back at the end, and touches nothing else."""
+        with self.effects.trial() as effects:
+            yield replace(self, effects=effects)
+
+    def close(self) -> None:
+        """Stop threads and close files. Acknowledged writes are durable without it."""
+        self.background.stop()
+        self.models.close()
+        self.store.close()
+        self.disk.close()
+
+
+def _decide_status_edit(
+    atom: Atom, status: Status, store: SqliteStore, clock: Clock, models: ModelRegistry
+) -> StatusDecision:
+    if atom.status in ENDED and status is Status.ACTIVE:
+        restored, *others = restore_atom(atom, store, readable_scopes(atom.scope))
+        return StatusDecision(restored, tuple(others), "", TransitionCause.RESTORE)
+    return apply_file_status(atom, status, store, clock.now(), models.dependency_rules)

@@ -1,0 +1,88 @@
+"""Recalls of one caller, the core memories that accompany them, and the feedback on them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import AtomId
+from lamina.atom.status import Status
+from lamina.atom.summary_sources import is_summary, is_summary_outdated
+from lamina.engine.caller_access import CallerAccess
+from lamina.recall import Recall, RecallRequest, recall
+from lamina.recall.feedback import FeedbackEffect, derive_feedback_effects, parse_verdict
+from lamina.recall.hit import Hit, load_no_core
+from lamina.recall.session_context import NEWEST_READ, SessionContext, build_session_context, select_session_atoms
+from lamina.store.base import AtomFilter
+from lamina.store.recalls import unknown_recall
+
+
+class CallerRecalls:
+    """The read path of one caller."""
+
+    def __init__(self, access: CallerAccess) -> None:
+        self._access = access
+
+    def recall(self, request: RecallRequest, options: Mapping[str, Any]) -> Recall:
+        """Answer a request, in another process if one is free; `options` are those of the verb, for that process."""
+        engine, scope = self._access.engine, self._access.caller.scope
+        # Today's core memories are not those of a past time.
+        core = load_no_core if request.view_time.is_historical else self.core_memories
+        delegated = engine.effects.recall_elsewhere(scope, request.text, options)
+        if delegated is not None:
+            return replace(delegated, core=core)
+        commit_file_edits = engine.effects.commit_file_edits
+        recalled = recall(request, engine.store, engine.models.choice, commit_file_edits, secrets.token_hex(8), core)
+        engine.effects.log_recall(recalled, scope)
+        return recalled
+
+    def core_memories(self) -> list[Atom]:
+        """Return the core memories: pinned first, then by importance, then the newest; no outdated summaries."""
+        store, scopes = self._access.engine.store, self._access.caller.scopes
+        active = frozenset({Status.ACTIVE})
+        atoms = store.atoms.read(
+            AtomFilter(scopes=scopes, core_only=True, statuses=active, valid_at=self._access.now())
+        )
+        summaries = {atom.id: atom for atom in atoms if is_summary(atom)}
+        sources = tuple({source for atom in summaries.values() for source in atom.derived_from})
+        source_atoms = store.atoms.read(AtomFilter(scopes=scopes, ids=sources)) if sources else []
+        sources_by_id = {atom.id: atom for atom in source_atoms}
+        shown = (
+            atom
+            for atom in atoms
+            if atom.is_searched
+            and not atom.is_segment
+            and not (atom.id in summaries and is_summary_outdated(atom, sources_by_id))
+        )
+        return sorted(shown, key=lambda atom: (not atom.pinned, -atom.importance))
+
+    def session_context(self, topic_hits: Sequence[Hit], budget: int) -> SessionContext:
+        """Return what an agent should know when a session starts, with hits about its topic."""
+        scopes, statuses = self._access.caller.scopes, frozenset({Status.ACTIVE})
+        core = self.core_memories()
+        active = AtomFilter(scopes=scopes, statuses=statuses, include_run_notes=False)
+        newest = self._access.engine.store.atoms.read(replace(active, limit=NEWEST_READ))
+        shown = replace(active, ids=tuple(atom.id for atom in select_session_atoms(core, newest)))
+        return build_session_context(core, self._access.read_synced(shown), topic_hits, budget)
+
+    def rate(self, recall_id: str, cited: Sequence[str], verdict: str) -> list[AtomId]:
+        """Apply a verdict on the answer made from a recall; NotFound if this scope did not make it."""
+        engine, scope = self._access.engine, self._access.caller.scope
+        parsed_verdict = parse_verdict(verdict)
+        hits = engine.store.admin.recalls.hits(recall_id, scope)
+        if hits is None:
+            raise unknown_recall(recall_id)
+        cited_ids = [self._access.find_atom(atom_id).id for atom_id in cited]
+        changes = derive_feedback_effects(hits, cited_ids, parsed_verdict)
+        if not changes or not engine.effects.mark_answered(recall_id, scope):
+            return []
+        return self.apply_feedback(changes)
+
+    def apply_feedback(self, changes: Mapping[AtomId, FeedbackEffect]) -> list[AtomId]:
+        """Count what feedback changes about atoms; return their ids."""
+        now = self._access.now()
+        self._access.engine.store.signals.add({id: change.to_increment(now) for id, change in changes.items()})
+        return [*changes]

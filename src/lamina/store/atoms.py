@@ -1,0 +1,70 @@
+"""The current atoms: how they are filtered, and the `Atoms` port."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import AtomId
+from lamina.atom.kinds import MemoryType
+from lamina.atom.scope import Scope
+from lamina.atom.status import Status
+from lamina.atom.trust import Origin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AtomFilter:
+    """A selection of atoms to read. Scopes are required: an empty tuple selects nothing.
+
+    `core_only`: only pinned atoms and those that never age. `include_run_notes`: whether the notes of runs are
+    included. `expired_by`: only active atoms whose valid time ended by this moment.
+    """
+
+    scopes: tuple[Scope, ...]
+    ids: tuple[AtomId, ...] | None = None
+    id_suffix: str | None = None
+    statuses: frozenset[Status] | None = None
+    kinds: frozenset[str] | None = None
+    memory_types: frozenset[MemoryType] | None = None
+    subject: str | None = None
+    claims: tuple[str, ...] | None = None
+    session_id: str | None = None
+    run_id: str | None = None
+    include_run_notes: bool = True
+    contents: tuple[str, ...] | None = None
+    valid_at: datetime | None = None
+    expired_by: datetime | None = None
+    core_only: bool = False
+    limit: int | None = None
+    offset: int = 0
+
+
+class Atoms(Protocol):
+    """The current atoms and those of an earlier journal position."""
+
+    def read(self, atom_filter: AtomFilter) -> list[Atom]:
+        """Return the current atoms that match, most recently recorded first, then by id."""
+
+    def read_many(self, atom_filters: Sequence[AtomFilter]) -> list[list[Atom]]:
+        """Return what `read` returns for each of the filters; a backend needs one round trip for a few."""
+
+    def count(self, atom_filter: AtomFilter) -> int:
+        """Return how many atoms match, ignoring the limit."""
+
+    def count_by(self, scopes: Sequence[Scope], field: str) -> dict[str, int]:
+        """Return the number of atoms for each value of `field`: status, kind, memory_type or layer."""
+
+    def read_at(self, ids: Iterable[AtomId], seq: int, scopes: Sequence[Scope]) -> dict[AtomId, Atom]:
+        """Return those of the atoms that existed at a journal position, as they were then."""
+
+    def find_subjects(self, scope: Scope, words: Sequence[str]) -> list[str]:
+        """Return the subjects of a scope, in normal form, that begin with the same letters as one of the words."""
+
+    def required_trust(self, atom: Atom) -> float:
+        """Return the trust that is needed to change the status of an atom."""
+
+    def find_refusal_reason(self, atom: Atom, origin: Origin) -> str | None:
+        """Return why this origin may not write the atom; None if the trust rules allow it."""

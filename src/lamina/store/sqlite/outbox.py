@@ -1,0 +1,365 @@
+"""The files of the vault as the store knows them, and the outbox: those of a commit that are still to be written.
+
+The files of a commit are rendered as markdown and queued in its transaction.
+
+A crash after the commit therefore loses no file, and a crash before it queues none. What is rendered here depends on
+the rows of files only, never on the disk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lamina.atom.atom import Atom
+from lamina.atom.identity import AtomId
+from lamina.atom.record import parse_record
+from lamina.atom.status import ENDED
+from lamina.store.projection import AtomFiles, FileChanges, FileEntry, FileRecord, FileSnapshot, FileState, PendingFile
+from lamina.store.sqlite.database import Database
+from lamina.vault import atom_file, layout
+from lamina.vault.file_stamp import Stamp
+from lamina.vault.wikilinks import StemLookup
+
+_FILE_ENTRY = "SELECT path, atom_id, state, size, mtime_ns, ctime_ns, inode, checked_ns FROM files"
+_IS_STABLE = f"state<>'{FileState.GONE}' AND checked_ns-max(mtime_ns, ctime_ns)>=?"
+_FILE_RECORD = (
+    "SELECT f.path, f.atom_id, f.state, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.checked_ns, f.data, o.base, o.ours, "
+    "o.path IS NOT NULL AND o.written_ns IS NULL FROM files f LEFT JOIN outbox o ON o.path=f.path"
+)
+_FILES_OF = (
+    "SELECT c.position, r.* FROM (SELECT max(seq) AS position FROM commits) c "
+    f"LEFT JOIN ({_FILE_RECORD} WHERE f.state<>'gone' AND f.atom_id IN (SELECT value FROM json_each(?))) r"
+)
+SETTLED_NS = 120 * 10**9
+"""After this long a written file has reached the disk (the kernel writes back within about 35 s)."""
+
+
+NO_FILE_CHANGES = FileChanges()
+_MARK_WRITTEN = """UPDATE outbox SET base=iif(f.data=?2, NULL, ?2),
+  moved_from=iif(f.data=?2, NULL, nullif(moved_from, ?1)), written_ns=iif(f.data=?2, ?3, written_ns),
+  boot=iif(f.data=?2, ?4, boot)
+FROM files f WHERE f.path=?1 AND outbox.path=?1 AND (f.data=?2 OR written_ns IS NULL)
+"""
+"""A later commit may need other bytes at a path: then these are what the next write replaces."""
+
+
+class FileTable:
+    """Reads the rows of files, and writes one."""
+
+    def __init__(self, db: Database) -> None:
+        self.db = db
+
+    def entries(self) -> list[FileEntry]:
+        return [_to_entry(row) for row in self.db.rows(_FILE_ENTRY)]
+
+    def split_stable(self, min_age_ns: int) -> tuple[dict[str, tuple[int, ...]], list[FileEntry]]:
+        """Return the stamps of stable files, by path, and the entries of all others."""
+        with self.db.read_transaction():
+            stable = self.db.rows(
+                f"SELECT path, size, mtime_ns, ctime_ns, inode FROM files WHERE {_IS_STABLE}", (min_age_ns,)
+            )
+            others = self.db.rows(f"{_FILE_ENTRY} WHERE ({_IS_STABLE}) IS NOT TRUE", (min_age_ns,))
+        return {row[0]: row[1:] for row in stable}, [_to_entry(row) for row in others]
+
+    def entry(self, path: str) -> FileEntry | None:
+        row = self.db.one(f"{_FILE_ENTRY} WHERE path=?", (path,))
+        return _to_entry(row) if row else None
+
+    def record(self, path: str) -> FileRecord | None:
+        return self._find_record("f.path=?", path)
+
+    def record_of(self, atom_id: AtomId) -> FileRecord | None:
+        return self._find_record("f.atom_id=?", atom_id)
+
+    def records_of(self, ids: Sequence[AtomId]) -> dict[AtomId, FileRecord]:
+        """Return the files of those of the atoms that have one."""
+        records: dict[AtomId, FileRecord] = {}
+        for batch in batches(ids):
+            for row in self.db.rows(f"{_FILE_RECORD} WHERE f.atom_id IN ({placeholders(batch)})", batch):
+                records.setdefault(AtomId(row[1]), _to_record(row))
+        return records
+
+    def _find_record(self, where: str, value: str) -> FileRecord | None:
+        row = self.db.one(f"{_FILE_RECORD} WHERE {where}", (value,))
+        return _to_record(row) if row else None
+
+    def records(self, paths: Sequence[str]) -> dict[str, FileRecord]:
+        records: dict[str, FileRecord] = {}
+        for batch in batches(paths):
+            for row in self.db.rows(f"{_FILE_RECORD} WHERE f.path IN ({placeholders(batch)})", batch):
+                records[row[0]] = _to_record(row)
+        return records
+
+    def known_ids(self, ids: Iterable[AtomId]) -> set[AtomId]:
+        return {
+            AtomId(row[0])
+            for batch in batches(list(ids))
+            for row in self.db.rows(f"SELECT atom_id FROM files WHERE atom_id IN ({placeholders(batch)})", batch)
+        }
+
+    def head(self, atom_id: AtomId) -> Atom:
+        ((record, revision),) = self.db.rows("SELECT record, revision FROM heads WHERE atom_id=?", (atom_id,))
+        return parse_record(record, revision)
+
+    def find_atom_by_name(self, name: str) -> AtomId | None:
+        rows = self.db.rows(
+            "SELECT atom_id FROM files WHERE atom_id IS NOT NULL "
+            "AND (path=?1 || '.md' OR substr(path, -length(?1)-4)='/' || ?1 || '.md') "
+            "UNION SELECT atom_id FROM heads WHERE json_extract(record, '$.source_ref')=?1",
+            (name,),
+        )
+        return AtomId(rows[0][0]) if len(rows) == 1 else None
+
+    def paths_of(self, ids: Iterable[AtomId]) -> dict[AtomId, str]:
+        return {
+            AtomId(atom_id): path
+            for batch in batches(list(ids))
+            for atom_id, path in self.db.rows(
+                f"SELECT atom_id, path FROM files WHERE state!='gone' AND atom_id IN ({placeholders(batch)})", batch
+            )
+        }
+
+    def files_of(self, ids: Iterable[AtomId]) -> AtomFiles:
+        """Return the files of these atoms and the journal position, in one query."""
+        rows = self.db.rows(_FILES_OF, (json.dumps(list(ids)),))
+        records = [_to_record(row) for _, *row in rows if row[0] is not None]
+        return AtomFiles({AtomId(str(record.entry.atom_id)): record for record in records}, rows[0][0] or 0)
+
+    def put_file(
+        self, path: str, atom_id: AtomId | None, state: FileState, data: bytes, stamp: Stamp | None, checked_ns: int
+    ) -> None:
+        """Write the row of a file; the caller has the write transaction open."""
+        self.db.run(
+            "INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)",
+            (path, atom_id, state.value, data, *stamp_columns(stamp), checked_ns),
+        )
+
+    def set_deleted(self, column: str, value: str) -> None:
+        """Mark a file as deleted and cancel its write; the caller has the write transaction open."""
+        self.db.run(f"UPDATE files SET state='gone' WHERE {column}=?", (value,))
+        self.db.run(f"DELETE FROM outbox WHERE {column}=?", (value,))
+
+
+def stamp_columns(stamp: Stamp | None) -> tuple[int | None, ...]:
+    return (stamp.size, stamp.mtime_ns, stamp.ctime_ns, stamp.inode) if stamp else (None, None, None, None)
+
+
+def _to_record(row: Sequence[Any]) -> FileRecord:
+    *entry, data, base, written_hashes, pending = row
+    return FileRecord(
+        _to_entry(entry), data or b"", base, tuple(json.loads(written_hashes)) if written_hashes else (), bool(pending)
+    )
+
+
+def batches(values: Sequence[str], size: int = 500) -> Iterator[Sequence[str]]:
+    for start in range(0, len(values), size):
+        yield values[start : start + size]
+
+
+def placeholders(values: Sequence[str]) -> str:
+    return ",".join("?" * len(values))
+
+
+_STATES = {state.value: state for state in FileState}
+
+
+def _to_entry(row: Iterable[Any]) -> FileEntry:
+    path, atom_id, state, size, mtime_ns, ctime_ns, inode, checked_ns = row
+    stamp = Stamp(size, mtime_ns, ctime_ns, inode) if size is not None else None
+    return FileEntry(path, AtomId(atom_id) if atom_id else None, _STATES[state], stamp, checked_ns)
+
+
+@dataclass(frozen=True, slots=True)
+class _QueuedFile:
+    """A file as a commit queues it; the fields are those of `PendingFile`."""
+
+    path: str
+    atom_id: AtomId
+    data: bytes
+    base: bytes | None = None
+    written_hashes: tuple[str, ...] = ()
+    moved_from: str | None = None
+
+
+class Outbox:
+    """Files still to be written, and how a commit queues them."""
+
+    def __init__(self, files: FileTable) -> None:
+        self.files, self._db, self._boot = files, files.db, _boot_id()
+
+    def pending_files(self, limit: int) -> list[PendingFile]:
+        return self._select_pending("o.written_ns IS NULL", (limit,))
+
+    def unconfirmed_files(self) -> list[PendingFile]:
+        return self._select_pending("o.boot!=?", (self._boot, -1))
+
+    def _select_pending(self, where: str, values: tuple[Any, ...]) -> list[PendingFile]:
+        return [
+            PendingFile(path, AtomId(atom_id), data, base, tuple(json.loads(written_hashes)), moved_from)
+            for path, atom_id, data, base, written_hashes, moved_from in self._db.rows(
+                "SELECT o.path, o.atom_id, f.data, o.base, o.ours, o.moved_from FROM outbox o "
+                f"JOIN files f ON f.path=o.path WHERE {where} ORDER BY o.rowid LIMIT ?",
+                values,
+            )
+        ]
+
+    def enqueue_files(self, changes: Sequence[tuple[Atom | None, Atom]], files: FileChanges = NO_FILE_CHANGES) -> None:
+        """Put the files of changed atoms into the outbox; the caller has the commit's transaction open.
+
+        `changes`: each atom before (None for a new one) and after the commit.
+        """
+        records = self.files.records_of([atom.id for old, atom in changes if old or atom.id in files.snapshots])
+        stems: dict[str, str] = {
+            atom_id: layout.file_stem(record.entry.path)
+            for atom_id, record in records.items()
+            if record.entry.state is not FileState.GONE
+        }
+        stems |= {atom.id: layout.file_stem(layout.path_for(atom)) for old, atom in changes if not old}
+
+        def link(atom_id: str) -> str:
+            if atom_id not in stems:
+                paths = self.files.paths_of([AtomId(atom_id)])
+                stems[atom_id] = layout.file_stem(paths[AtomId(atom_id)]) if paths else atom_id
+            return stems[atom_id]
+
+        queued: list[_QueuedFile] = []
+        adopted: list[tuple[Any, ...]] = []
+        for old, atom in changes:
+            snapshot = files.snapshots.get(atom.id)
+            if atom.id in files.deleted:
+                self.files.set_deleted("atom_id", atom.id)
+                stems.pop(atom.id, None)
+            elif old is None and snapshot is None:
+                queued.append(_QueuedFile(layout.path_for(atom), atom.id, atom_file.render_file(atom, None, link)))
+            elif old is None and snapshot and atom_file.render_file(atom, snapshot.data, link) == snapshot.data:
+                adopted.append(
+                    (
+                        snapshot.path,
+                        atom.id,
+                        FileState.ATOM.value,
+                        snapshot.data,
+                        *stamp_columns(snapshot.stamp),
+                        snapshot.checked_ns,
+                    )
+                )
+            else:
+                if snapshot is not None:
+                    stems[atom.id] = layout.file_stem(snapshot.path)
+                file = self._render_change(old, atom, snapshot, records.get(atom.id), link, queued)
+                if file is not None:
+                    stems[atom.id] = layout.file_stem(file.path)
+                    queued.append(file)
+        self._db.run_many(
+            "INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)",
+            [*((file.path, file.atom_id, "atom", file.data, None, None, None, None, 0) for file in queued), *adopted],
+        )
+        self._db.run_many(
+            "INSERT OR REPLACE INTO outbox(path, atom_id, base, ours, moved_from, boot) VALUES(?,?,?,?,?,?)",
+            [
+                (file.path, file.atom_id, file.base, json.dumps(file.written_hashes), file.moved_from, self._boot)
+                for file in queued
+            ],
+        )
+
+    def _render_change(
+        self,
+        old: Atom | None,
+        new: Atom,
+        snapshot: FileSnapshot | None,
+        record: FileRecord | None,
+        link: StemLookup,
+        queued: Sequence[_QueuedFile],
+    ) -> _QueuedFile | None:
+        """Return the file of one changed atom, on top of what is on the disk; None if nothing is to be written."""
+        if snapshot is not None:
+            self._accept_snapshot(new.id, snapshot, record)
+            record = self.files.record(snapshot.path)
+        if record is None:
+            return _QueuedFile(layout.path_for(new), new.id, atom_file.render_file(new, None, link))
+        path, data = record.entry.path, atom_file.render_file(new, record.data, link)
+        if record.entry.state is FileState.GONE:
+            return None if new.status in ENDED else _QueuedFile(path, new.id, data, None, record.written_hashes)
+        target = layout.path_for(new) if old is not None and path == layout.path_for(old) else path
+        if target != path and (self.files.entry(target) or any(file.path == target for file in queued)):
+            target = path  # the file of another atom is there
+        swapped_for = (snapshot.replaced_by_sha256,) if snapshot and snapshot.replaced_by_sha256 else ()
+        if data == record.data and target == path and not swapped_for:
+            return None
+        base = record.base if record.is_pending else record.data
+        written_hashes = (*record.written_hashes, sha256(record.data), *swapped_for)
+        disk_path = self._path_on_disk(record)
+        if target != path:
+            self._db.run("DELETE FROM outbox WHERE path=?", (path,))
+            self._db.run("DELETE FROM files WHERE path=?", (path,))
+        return _QueuedFile(target, new.id, data, base, written_hashes, disk_path if target != disk_path else None)
+
+    def _path_on_disk(self, record: FileRecord) -> str:
+        """Return where the file is on the disk: a pending move was not made yet."""
+        outbox_row = (
+            self._db.one("SELECT moved_from FROM outbox WHERE path=?", (record.entry.path,))
+            if record.is_pending
+            else None
+        )
+        return outbox_row[0] if outbox_row and outbox_row[0] else record.entry.path
+
+    def _accept_snapshot(self, atom_id: AtomId, snapshot: FileSnapshot, record: FileRecord | None) -> None:
+        """Store the bytes that a person saved as the current file of an atom."""
+        if record is not None and record.entry.path != snapshot.path:
+            self._db.run("DELETE FROM files WHERE path=?", (record.entry.path,))
+            self._db.run("DELETE FROM outbox WHERE path=?", (record.entry.path,))
+        self.files.put_file(snapshot.path, atom_id, FileState.ATOM, snapshot.data, snapshot.stamp, snapshot.checked_ns)
+        self._db.run("DELETE FROM outbox WHERE path=?", (snapshot.path,))
+
+    def mark_written(
+        self, written: Iterable[tuple[str, Stamp, bytes]], checked_ns: int, swapped_out: Iterable[bytes] = ()
+    ) -> None:
+        files = list(written)
+        with self._db.write_transaction(durable=False):
+            self._db.run("DELETE FROM outbox WHERE boot=? AND written_ns<?", (self._boot, checked_ns - SETTLED_NS))
+            self._db.run_many(
+                "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, inode=?, checked_ns=? WHERE path=? AND data=?",
+                [(*stamp_columns(stamp), checked_ns, path, data) for path, stamp, data in files],
+            )
+            self._db.run_many(
+                "INSERT OR REPLACE INTO swapped VALUES(?,?,?)",
+                [(sha256(data), data, checked_ns) for data in swapped_out],
+            )
+            self._db.run_many(_MARK_WRITTEN, [(path, data, checked_ns, self._boot) for path, _, data in files])
+
+    def rewrite_deleted_files(self, atoms: Iterable[Atom]) -> None:
+        """Render deleted files from what their atoms contain now; the caller has the write transaction open."""
+        sql = "UPDATE files SET data=? WHERE atom_id=? AND state='gone'"
+        self._db.run_many(sql, [(atom_file.render_file(atom, None, lambda link: link), atom.id) for atom in atoms])
+
+    def remove_files_of(self, ids: Iterable[AtomId]) -> list[str]:
+        """Remove the files of erased atoms; return their paths. The caller has the write transaction open."""
+        paths: dict[str, None] = {}
+        for batch in batches(list(ids)):
+            marks = placeholders(batch)
+            for path, moved_from in self._db.rows(
+                f"SELECT f.path, o.moved_from FROM files f LEFT JOIN outbox o ON o.path=f.path "
+                f"WHERE f.atom_id IN ({marks})",
+                batch,
+            ):
+                paths |= dict.fromkeys(part for part in (path, moved_from) if part)
+            for table in ("outbox", "files", "problems"):
+                self._db.run(f"DELETE FROM {table} WHERE atom_id IN ({marks})", batch)
+        return [*paths]
+
+
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _boot_id() -> str:
+    """Return a value that changes when the machine boots."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return f"booted-{round((time.time() - time.monotonic()) / 60)}"

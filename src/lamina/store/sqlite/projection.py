@@ -1,0 +1,113 @@
+"""The projection in history.db. Its writes are not synced: what is lost is read again from the disk."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+
+from lamina.atom.identity import AtomId
+from lamina.store.journal import Commit, CommitResult
+from lamina.store.projection import FileChanges, FileState, PendingFile
+from lamina.store.sqlite.outbox import FileTable, Outbox, stamp_columns
+from lamina.vault import layout
+from lamina.vault.file_stamp import Stamp
+
+
+class SqliteProjection(FileTable):
+    """Files and outbox of one vault."""
+
+    def __init__(self, outbox: Outbox, write_commit: Callable[[Commit, FileChanges], CommitResult]) -> None:
+        super().__init__(outbox.files.db)
+        self._outbox, self._write_commit = outbox, write_commit
+
+    def commit_edits(self, commit: Commit, files: FileChanges) -> CommitResult:
+        """Append a commit that was read from files, and store what those files contain."""
+        return self._write_commit(commit, files)
+
+    def pending_files(self, limit: int) -> list[PendingFile]:
+        """Return files still to be written, oldest first."""
+        return self._outbox.pending_files(limit)
+
+    def unconfirmed_files(self) -> list[PendingFile]:
+        """Return files of an earlier boot that may not have reached the disk."""
+        return self._outbox.unconfirmed_files()
+
+    def mark_written(
+        self, written: Iterable[tuple[str, Stamp, bytes]], checked_ns: int, swapped_out: Iterable[bytes] = ()
+    ) -> None:
+        """Store that these bytes are on the disk, and the bytes that were swapped for them."""
+        self._outbox.mark_written(written, checked_ns, swapped_out)
+
+    def find_swapped_out(self, sha256: str) -> bytes | None:
+        row = self.db.one("SELECT data FROM swapped WHERE sha256=?", (sha256,))
+        return row[0] if row else None
+
+    def swapped_out_hashes(self) -> frozenset[str]:
+        return frozenset(row[0] for row in self.db.rows("SELECT sha256 FROM swapped"))
+
+    def forget_swapped_out(self, before_ns: int) -> None:
+        if self.db.one("SELECT 1 FROM swapped WHERE at_ns<? LIMIT 1", (before_ns,)):
+            with self.db.write_transaction(durable=False):
+                self.db.run("DELETE FROM swapped WHERE at_ns<?", (before_ns,))
+
+    def mark_unchanged(self, stamps: Iterable[tuple[str, Stamp]], checked_ns: int) -> None:
+        with self.db.write_transaction(durable=False):
+            self._set_stamps(list(stamps), checked_ns)
+
+    def _set_stamps(self, stamps: list[tuple[str, Stamp]], checked_ns: int) -> None:
+        self.db.run_many(
+            "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, inode=?, checked_ns=? WHERE path=? "
+            "AND NOT EXISTS(SELECT 1 FROM outbox o WHERE o.path=files.path AND o.written_ns IS NULL)",
+            [(*stamp_columns(stamp), checked_ns, path) for path, stamp in stamps],
+        )
+
+    def mark_read(
+        self, path: str, data: bytes, stamp: Stamp, checked_ns: int, atom_id: AtomId | None, state: FileState
+    ) -> None:
+        with self.db.write_transaction(durable=False):
+            self.put_file(path, atom_id, state, data, stamp, checked_ns)
+
+    def mark_moved(self, old_path: str, new_path: str, stamp: Stamp, checked_ns: int) -> None:
+        with self.db.write_transaction(durable=False):
+            self.db.run("DELETE FROM files WHERE path=? AND state!='atom'", (new_path,))
+            self.db.run("UPDATE files SET path=?, state='atom' WHERE path=?", (new_path, old_path))
+            self.db.run("UPDATE outbox SET path=? WHERE path=?", (new_path, old_path))
+            self._set_stamps([(new_path, stamp)], checked_ns)
+
+    def displace(self, path: str) -> str:
+        entry = self.entry(path)
+        name = f"{path.removesuffix(layout.SUFFIX)}-{entry.atom_id if entry else ''}"
+        candidates = (f"{name}{n or ''}{layout.SUFFIX}" for n in itertools.count())
+        with self.db.write_transaction(durable=False):
+            placeholder = next(candidate for candidate in candidates if self.entry(candidate) is None)
+            self.db.run("UPDATE files SET path=? WHERE path=?", (placeholder, path))
+            self.db.run("UPDATE outbox SET path=? WHERE path=?", (placeholder, path))
+        return placeholder
+
+    def mark_deleted(self, path: str) -> None:
+        with self.db.write_transaction(durable=False):
+            self.set_deleted("path", path)
+
+    def withdraw(self, pending: PendingFile) -> None:
+        with self.db.write_transaction(durable=False):
+            self.db.run("DELETE FROM outbox WHERE path=?", (pending.path,))
+            self.put_file(pending.path, pending.atom_id, FileState.BAD, pending.base or b"", Stamp(-1, 0, 0, 0), 0)
+
+    def forget_file(self, path: str) -> None:
+        with self.db.write_transaction(durable=False):
+            self.db.run("DELETE FROM files WHERE path=? AND state IN ('foreign', 'bad')", (path,))
+
+    def summary(self, path_filter: Callable[[str], bool] | None = None) -> dict[str, int]:
+        def paths(where: str) -> int:
+            if path_filter is None:
+                row = self.db.one(f"SELECT count(*) FROM {where}")
+                return int(row[0]) if row else 0
+            return sum(path_filter(path) for (path,) in self.db.rows(f"SELECT path FROM {where}"))
+
+        return {
+            "files": paths("files WHERE state='atom'"),
+            "foreign": paths("files WHERE state='foreign'"),
+            "unreadable": paths("files WHERE state='bad'"),
+            "to_write": paths("outbox WHERE written_ns IS NULL"),
+            "problems": paths("problems"),
+        }

@@ -1,0 +1,182 @@
+"""`memory.upkeep`: what a person or a scheduler does to keep a vault in order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from lamina.atom.atom import Atom
+from lamina.capture.state_extractor import StateExtractor
+from lamina.capture.store_reads import new_ids
+from lamina.dream.dream import Progress as DreamProgress
+from lamina.dream.dream import is_due, select_steps
+from lamina.dream.guidelines import gather_tallies, write_guidelines
+from lamina.dream.report import DreamReport
+from lamina.dream.steps import NIGHTLY, STEPS
+from lamina.engine.atom_changes import AtomChanges
+from lamina.engine.caller_access import CallerAccess
+from lamina.engine.captures import SessionReading
+from lamina.engine.due_work import DueWork
+from lamina.errors import Refused
+from lamina.lifecycle.promotion import decide_manual_demotion, decide_manual_promotion
+from lamina.lifecycle.retention import RetentionMode
+from lamina.review.charts import write_charts
+from lamina.review.reviewer_access import parse_reason
+from lamina.review.rule_statement_migration import RereadResult, reread
+from lamina.review.vault_health import Diagnosis, collect_stats, problems_in
+from lamina.store.jobs import Job
+from lamina.sync import Progress, SyncReport
+from lamina.telemetry import Operation, traced
+from lamina.vault import vault_setup
+
+
+class Upkeep:
+    """The verbs of upkeep: files, index, layers, dreams and health. `opening_report`: what opening the vault synced."""
+
+    def __init__(self, access: CallerAccess, sessions: SessionReading, due_work: DueWork) -> None:
+        self._access, self._sessions, self.due_work = access, sessions, due_work
+        self._engine, self._caller, self._store = access.engine, access.caller, access.engine.store
+        self._changes = AtomChanges(access)
+        self.opening_report = SyncReport()
+
+    @traced(Operation.MAINTAIN)
+    def sync(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
+        """Read every file and import the inbox now; opening a memory does this too."""
+        return self.due_work.sync(accept_deletions=accept_deletions, progress=progress)
+
+    @traced(Operation.MAINTAIN)
+    def tend(self, stop: Callable[[], bool] = lambda: False) -> None:
+        """Do the periodic work of a memory that stays open: read files, import the inbox, extract due captures."""
+        self.due_work.tend(stop)
+
+    @traced(Operation.MAINTAIN)
+    def rebuild(self) -> int:
+        """Rebuild the index from the journal; return the number of atoms of this memory in it."""
+        self.sync()
+        self._store.admin.rebuild_index()
+        return sum(self._store.atoms.count_by(self._caller.scopes, "status").values())
+
+    @traced(Operation.MAINTAIN)
+    def reread(self, *, apply: bool = False) -> RereadResult:
+        """Replace statements that rules of earlier versions wrote by their sentences; without `apply`, only report it.
+
+        Refused without a state model, and with a chat model, whose statements look like those of the rules.
+        """
+        states = self._engine.models.state_reader
+        if states is None:
+            raise Refused(
+                "the state model cannot be loaded: its weights or onnxruntime are missing; see `lamina models`"
+            )
+        if self._engine.settings.chat != "none":
+            raise Refused(
+                "statements of the chat model look like those of the former rules; set `chat` to none and try again"
+            )
+        self._access.sync_files()
+        return reread(StateExtractor(states), self._access.reviewer(), apply=apply)
+
+    @traced(Operation.UPDATE)
+    def promote(self, id: str, reason: str = "promoted") -> Atom:
+        """Move an atom one layer up: working, episodic, then the layer of its kind, which does not fade."""
+        return self._changes.move_layer(id, "promote", parse_reason(reason), decide_manual_promotion)
+
+    @traced(Operation.UPDATE)
+    def demote(self, id: str, reason: str = "demoted") -> Atom:
+        """Move an atom one layer down, where it fades unless it is used."""
+        return self._changes.move_layer(id, "demote", parse_reason(reason), decide_manual_demotion)
+
+    @traced(Operation.MAINTAIN)
+    def dream(
+        self,
+        steps: Sequence[str] | None = None,
+        *,
+        dry_run: bool = False,
+        yes: bool = False,
+        progress: DreamProgress | None = None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> DreamReport:
+        """Consolidate in steps: age, merge, cards, bridge, probe, drift, prune; `undo(report.batch)` undoes all.
+
+        Vectors of faded atoms are then stored with fewer bits; this changes no atom and needs no undo. A step that
+        would change more than 5 % of the store is held for a person, who allows it with `yes`.
+        """
+        if yes:
+            self._caller.require_person("approve what a dream holds for review; only a person may")
+        if not dry_run:
+            return self._dream(self._access, steps, yes, progress, stop)
+        with self._engine.trial() as engine:
+            return self._dream(CallerAccess(engine, self._caller), steps, yes, progress, stop)
+
+    def dream_is_due(self) -> bool:
+        """Return whether enough captures or hours have passed since the last dream, by the settings."""
+        settings = self._engine.settings
+        after = timedelta(hours=settings.dream_hours)
+        return is_due(self._store, self._caller.scopes, self._access.now(), settings.dream_every, after)
+
+    @traced(Operation.MAINTAIN)
+    def doctor(self, *, deep: bool = False, look: bool = True) -> Diagnosis:
+        """Return problems, faults and notes; `deep` also verifies the journal's hash chain and compares the index.
+
+        `look=False` reports what is known already, without reading every file.
+        """
+        if look:
+            self.sync()
+        faults = self._store.admin.check() if deep else []
+        chat = self._engine.models.find_chat_fault() if look else None
+        faults += [chat] if chat else []
+        problems = problems_in(self._store, self._caller.scopes)
+        return Diagnosis(tuple(problems), tuple(faults), tuple(self._diagnosis_notes()))
+
+    @traced(Operation.READ)
+    def stats(self) -> dict[str, Any]:
+        """Return counts and sizes of this memory."""
+        engine, caller = self._engine, self._caller
+        counts = collect_stats(engine.store, caller.scopes, engine.state, self._sessions.count_queued())
+        return {"vault": str(engine.root), "scope": caller.scope, **counts}
+
+    def jobs(self) -> list[Job]:
+        """Return the background jobs with their holder, progress and result."""
+        return self._store.queue.jobs.list()
+
+    def plot(self, path: str | os.PathLike[str]) -> Path:
+        """Draw retention, heat and the number of atoms over time into an .svg or .png file; return its path."""
+        target, mode = Path(path).expanduser(), RetentionMode(self._engine.settings.retention)
+        write_charts(target, self._store, self._caller.scopes, self._access.now(), mode)
+        return target
+
+    def _dream(
+        self,
+        access: CallerAccess,
+        steps: Sequence[str] | None,
+        is_approved: bool,
+        progress: DreamProgress | None,
+        stop: Callable[[], bool],
+    ) -> DreamReport:
+        chosen_steps = NIGHTLY if steps is None else select_steps(STEPS, [steps] if isinstance(steps, str) else steps)
+        access.sync_files()
+        engine, now = access.engine, access.now()
+        contexts = [
+            engine.models.make_dream_context(engine.store, scope, new_ids(engine.ids, now), stop)
+            for scope in access.caller.scopes
+        ]
+        report = engine.effects.dream(contexts, chosen_steps, now, is_approved=is_approved, progress=progress)
+        access.flush()
+        tallies = [gather_tallies(context) for context in contexts] if steps is None else []
+        return replace(report, guidelines=tuple(line for tally in tallies for line in write_guidelines(tally)))
+
+    def _diagnosis_notes(self) -> Iterable[str]:
+        engine = self._engine
+        first = self._store.journal.read(self._caller.scopes, until=1)
+        if first and first[0].verb == "adopt":
+            yield (
+                f"the journal begins on {first[0].at:%Y-%m-%d} with files that existed before; "
+                "their earlier versions are not known and cannot be restored"
+            )
+        tool = vault_setup.sync_tool(engine.root)
+        if tool:
+            yield f"{tool} owns this folder, so the databases are in {engine.state}"
+        if engine.settings.watch and not engine.background.is_watching:
+            yield "files are not watched here; edits are read when an atom is recalled and when the vault is opened"
