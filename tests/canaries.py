@@ -29,11 +29,11 @@ def traces(folders: Iterable[Path], canaries: Iterable[str]) -> dict[str, set[st
     for canary in canaries:
         for n in range(len(canary) - PIECE + 1):
             pieces[canary[n : n + PIECE].encode()] = canary
-    found: dict[str, set[str]] = {}
+    fields: dict[str, set[str]] = {}
     for file in (path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()):
         data = file.read_bytes().lower()
-        for told in (data, data[::2], data[1::2], file.name.lower().encode()):
-            for n in range(len(told) - PIECE + 1):
-                if told[n : n + PIECE] in pieces:
-                    found.setdefault(pieces[told[n : n + PIECE]], set()).add(file.name)
-    return found
+        for result in (data, data[::2], data[1::2], file.name.lower().encode()):
+            for n in range(len(result) - PIECE + 1):
+                if result[n : n + PIECE] in pieces:
+                    fields.setdefault(pieces[result[n : n + PIECE]], set()).add(file.name)
+    return fields

@@ -9,16 +9,15 @@ import pytest
 from hypothesis import settings
 from typer.testing import CliRunner
 
-from desk import Desk
-from fake_states import FakeListReader, FakePairModel, FakeStateModel
-from lamina import model_registry
+from command_result import Cli, CommandResult
+from fake_state_models import FakeListReader, FakePairModel, FakeStateModel
 from lamina.cli.app import app
 from lamina.clock import FixedClock
-from lamina.settings import Settings
+from lamina.model_registry import ModelRegistry
 from lamina.states.state_reader import StateReader
 from lamina.store.sqlite.store import SqliteStore
 from lamina.testing.store_harness import NOON, StoreHarness
-from terminal import Cli, Ran
+from vault_workspace import VaultWorkspace
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A job started in the background ignores Ctrl-C, and its children would too: tests that interrupt them need it.
@@ -29,6 +28,9 @@ os.environ["LAMINA_EMBEDDER"] = "none"
 os.environ["LAMINA_BACKGROUND"] = "false"
 os.environ["LAMINA_SERVE_READERS"] = "0"
 """What is not about vectors is tested without them; tests that are say which embedder they want."""
+
+ModelRegistry.default_state_reader = StateReader(FakeStateModel(), FakePairModel(), FakeListReader())
+"""Sentences become statements without the trained weights, wherever models are not what is tested."""
 
 settings.register_profile("lamina", deadline=None)
 settings.load_profile("lamina")
@@ -42,13 +44,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _words_alone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _without_extraction(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is about files is tested without the statements that words give rise to."""
     if "sync" in request.path.parts:
         monkeypatch.setenv("LAMINA_EXTRACTOR", "none")
 
 
-_WITHOUT_STATE_MODEL = frozenset({"test_model_path", "test_upkeep", "test_erasing", "test_bench_public_data"})
+_WITHOUT_STATE_MODEL = frozenset({"test_model_selection", "test_upkeep", "test_bench_public_data"})
 """Tests that count models or compare figures with the state model left out."""
 
 
@@ -58,18 +60,6 @@ def _no_state_model(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
         monkeypatch.setenv("LAMINA_STATE_MODEL", "off")
     if request.path.stem == "test_bench_public_data":
         monkeypatch.setenv("LAMINA_EXTRACTOR", "none")
-
-
-@pytest.fixture(autouse=True)
-def _fake_state_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sentences become statements without the trained weights, wherever models are not what is tested."""
-    fake = StateReader(FakeStateModel(), FakePairModel(), FakeListReader())
-    real = model_registry.load_state_reader
-
-    def choose(settings: Settings, models: Path) -> StateReader | None:
-        return fake if settings.embedder == "none" else real(settings, models)
-
-    monkeypatch.setattr(model_registry, "load_state_reader", choose)
 
 
 @pytest.fixture
@@ -89,9 +79,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def cli(home: Path) -> Cli:
     """Runs a command in this process; an exception that is no exit is a failure of the test."""
 
-    def run(*words: str, stdin: str | bytes | None = None) -> Ran:
+    def run(*words: str, stdin: str | bytes | None = None) -> CommandResult:
         result = CliRunner().invoke(app, list(words), input=stdin, catch_exceptions=False)
-        return Ran(result.exit_code, result.stdout, result.stderr)
+        return CommandResult(result.exit_code, result.stdout, result.stderr)
 
     return run
 
@@ -105,20 +95,20 @@ def vault(home: Path) -> Path:
 @pytest.fixture
 def coffee(cli: Cli) -> str:
     """The id of an atom that is there already."""
-    ran = cli("remember", "Ann prefers light roast coffee.", "--kind", "preference", "--subject", "Ann", "--json")
-    return str(ran.data["outcomes"][0]["atom"]["id"])
+    result = cli("remember", "Ann prefers light roast coffee.", "--kind", "preference", "--subject", "Ann", "--json")
+    return str(result.data["outcomes"][0]["atom"]["id"])
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def workspace(tmp_path: Path) -> Iterator[VaultWorkspace]:
     """A person's desk with a vault on it."""
-    desk = Desk(tmp_path / "vault")
-    yield desk
-    desk.close()
+    opened = VaultWorkspace(tmp_path / "vault")
+    yield opened
+    opened.close()
 
 
 @pytest.fixture
-def hand(tmp_path: Path) -> Iterator[StoreHarness]:
+def harness(tmp_path: Path) -> Iterator[StoreHarness]:
     """A store at noon, and a hand that writes into it."""
     clock = FixedClock(NOON)
     store = SqliteStore(tmp_path, clock)

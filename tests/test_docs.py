@@ -37,7 +37,7 @@ def test_the_readme_is_short() -> None:
     assert len(README.splitlines()) < 150
 
 
-def test_the_readme_example_runs_and_prints_what_was_said(
+def test_the_readme_example_runs_and_prints_the_documented_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (snippet,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
@@ -52,7 +52,7 @@ def test_the_readme_example_runs_and_prints_what_was_said(
 
 
 @pytest.mark.parametrize("page", ["change.md", "review.md"])
-def test_the_examples_of_a_page_print_what_it_says(
+def test_the_examples_of_a_page_print_the_documented_output(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
@@ -65,15 +65,15 @@ def test_the_examples_of_a_page_print_what_it_says(
 
 
 @pytest.mark.parametrize(("first", "then", "becomes"), CHANGES, ids=[row[1] for row in CHANGES])
-def test_a_change_is_noticed_as_the_page_says(tmp_path: Path, first: str, then: str, becomes: str) -> None:
+def test_changes_are_detected_as_documented(tmp_path: Path, first: str, then: str, becomes: str) -> None:
     clock = FixedClock(datetime(2026, 3, 1, 9, tzinfo=UTC))
     with lamina.open(tmp_path / "vault", clock=clock, watch=False, background=False) as memory:
-        _said(memory, first)
-        known = [atom.id for atom in memory.list() if not atom.is_segment]
+        _capture(memory, first)
+        atom_ids = [atom.id for atom in memory.list() if not atom.is_segment]
         clock.at += timedelta(days=10)
-        _said(memory, then)
-        (old,) = [atom for atom in memory.list(status=None) if atom.id in known]
-        hit = next((each for each in memory.recall(first).hits if each.text == first), None)
+        _capture(memory, then)
+        (old,) = [atom for atom in memory.list(status=None) if atom.id in atom_ids]
+        hit = next((hit for hit in memory.recall(first).hits if hit.text == first), None)
     status, _, more = becomes.partition(", ")
     assert old.status == status
     assert (hit is None) == (status != "active")
@@ -81,7 +81,7 @@ def test_a_change_is_noticed_as_the_page_says(tmp_path: Path, first: str, then: 
     assert (hit is not None and "possibly outdated" in hit.marks) == (more == "possibly outdated")
 
 
-def _said(memory: Memory, words: str) -> None:
+def _capture(memory: Memory, words: str) -> None:
     memory.capture([{"speaker": "Ann", "content": words}], session_id=f"{memory.now():%Y-%m-%d}")
 
 
@@ -89,8 +89,8 @@ def test_every_command_in_the_readme_exists() -> None:
     commands = set(re.findall(r"^\$ lamina (\w+)", README, re.MULTILINE))
     assert commands
     for command in sorted(commands):
-        done = subprocess.run([sys.executable, "-m", "lamina", command, "--help"], capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        result = subprocess.run([sys.executable, "-m", "lamina", command, "--help"], capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr
 
 
 def test_the_commands_of_the_first_steps_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,11 +105,11 @@ def test_the_commands_of_the_first_steps_run(tmp_path: Path, monkeypatch: pytest
             folder = folder / words[0]
             continue
         assert program == "lamina"
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "lamina", *words], cwd=folder, capture_output=True, text=True, check=False
         )
-        assert done.returncode == 0, (command, done.stderr)
-        printed[command] = done.stdout
+        assert result.returncode == 0, (command, result.stderr)
+        printed[command] = result.stdout
     assert "Dr Chen" in printed['lamina recall "who is my dentist?"']
     assert printed['lamina recall "what is my blood type?"'].strip() == "nothing known"
 
@@ -120,13 +120,13 @@ def test_both_readme_commands_are_make_targets() -> None:
 
 
 @pytest.mark.parametrize("document", PAGES)
-def test_every_link_in_a_document_leads_somewhere(document: str) -> None:
+def test_every_link_in_a_document_is_valid(document: str) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
         assert ((ROOT / document).parent / target).exists(), f"{document}: {target}"
 
 
-def test_every_decision_is_numbered_and_says_what_was_rejected() -> None:
+def test_every_decision_record_is_numbered_and_names_rejected_options() -> None:
     decisions = sorted((ROOT / "docs" / "adr").glob("*.md"))
     assert [path.name[:4] for path in decisions] == [f"{n:04d}" for n in range(1, len(decisions) + 1)]
     for path in decisions:

@@ -1,4 +1,8 @@
-"""Memory: what each verb promises, and what it says when it cannot."""
+"""What each verb of Memory does, and its errors.
+
+Covers `lamina.engine.atom_changes`, `lamina.engine.effects`, `lamina.engine.engine`, `lamina.engine.enum_input`,
+`lamina.review.history`, `lamina.review.revise` and `lamina.review.vault_health`.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +47,8 @@ def clock() -> FixedClock:
 
 @pytest.fixture
 def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Memory]:
-    with lamina.open(tmp_path / "vault", clock=clock, watch=False) as opened:
-        yield opened
+    with lamina.open(tmp_path / "vault", clock=clock, watch=False) as opened_memory:
+        yield opened_memory
 
 
 def text_of(memory: Memory, atom: Atom) -> str:
@@ -56,34 +60,34 @@ def text_of(memory: Memory, atom: Atom) -> str:
 # Opening and closing
 
 
-def test_opening_makes_what_is_missing_and_says_whether_it_did(tmp_path: Path) -> None:
+def test_opening_creates_missing_parts_and_reports_it(tmp_path: Path) -> None:
     with lamina.open(tmp_path / "a/b", watch=False) as memory:
-        assert memory.created
+        assert memory.engine.created
         assert (memory.scope, memory.scopes) == ("org:local", ("org:local",))
-        assert memory.opening_report.has_changes is False
+        assert memory.upkeep.opening_report.has_changes is False
     with lamina.open(str(tmp_path / "a/b"), watch=False) as memory:
-        assert not memory.created
+        assert not memory.engine.created
 
 
-def test_a_home_folder_is_written_with_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_home_folder_may_be_written_with_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     with lamina.open("~/vault", watch=False) as memory:
         assert memory.root == tmp_path / "vault"
 
 
-def test_a_closed_memory_can_be_closed_again_and_says_so_when_it_is_used(memory: Memory) -> None:
+def test_a_closed_memory_can_be_closed_again_and_raises_when_used(memory: Memory) -> None:
     memory.close()
     memory.close()
     with pytest.raises(StoreError):
         memory.list()
 
 
-def test_an_unknown_ceiling_opens_nothing(tmp_path: Path) -> None:
+def test_an_unknown_trust_limit_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="'robot' is no origin; choose from human, agent"):
         lamina.open(tmp_path, ceiling="robot", watch=False)
 
 
-def test_two_memories_on_one_vault_see_each_other_at_once(memory: Memory) -> None:
+def test_two_memories_on_one_vault_see_each_other_immediately(memory: Memory) -> None:
     with lamina.open(memory.root, watch=False) as other:
         atom = other.remember("green tea").atom
         assert memory.get(atom.id) == atom
@@ -96,7 +100,7 @@ def test_two_memories_on_one_vault_see_each_other_at_once(memory: Memory) -> Non
 # Writing
 
 
-def test_remember_tells_the_outcome_the_file_and_the_commit(memory: Memory) -> None:
+def test_remember_returns_the_outcome_the_file_and_the_commit(memory: Memory) -> None:
     receipt = memory.remember("green tea", tags=["hot"], pinned=True, reason="she said so")
     (outcome,) = receipt.outcomes
     assert (outcome.result, outcome.atom, receipt.repeated) == (Result.NEW, receipt.atom, False)
@@ -106,14 +110,14 @@ def test_remember_tells_the_outcome_the_file_and_the_commit(memory: Memory) -> N
     assert memory.journal()[-1].reason == "she said so"
 
 
-def test_remember_with_a_known_key_does_nothing_again(memory: Memory) -> None:
+def test_remember_with_a_used_key_does_nothing_again(memory: Memory) -> None:
     first = memory.remember("green tea", key="k")
     again = memory.remember("black tea", key="k")
     assert (again.repeated, again.commit, again.atom) == (True, first.commit, first.atom)
     assert len(memory.list()) == 1
 
 
-def test_revise_makes_a_version_and_keeps_the_one_before(memory: Memory) -> None:
+def test_revise_makes_a_version_and_keeps_the_previous_one(memory: Memory) -> None:
     atom = memory.remember("green tea", subject="tea", tags=["hot"]).atom
     revised = memory.revise(atom.id, "black tea", reason="it was black", tags=["cold"], importance=0.9)
     assert (revised.content, revised.tags, revised.subject, revised.importance) == ("black tea", ("cold",), "tea", 0.9)
@@ -123,14 +127,14 @@ def test_revise_makes_a_version_and_keeps_the_one_before(memory: Memory) -> None
     assert memory.recall("green").hits == ()
 
 
-def test_revise_changes_only_what_is_named(memory: Memory) -> None:
+def test_revise_changes_only_the_given_fields(memory: Memory) -> None:
     atom = memory.remember("  spaced  tea ", subject="tea", valid_from=NOON).atom
     memory.revise(atom.id, reason="r", valid_until=NOON + DAY)
-    found = memory.get(atom.id)
-    assert found == atom.with_(valid_until=NOON + DAY)
+    result = memory.get(atom.id)
+    assert result == atom.with_(valid_until=NOON + DAY)
 
 
-def test_revise_rewrites_what_was_said_too(memory: Memory) -> None:
+def test_revise_rewrites_verbatim_text_too(memory: Memory) -> None:
     segment = memory.capture([{"speaker": "Ann", "content": "tee"}], session_id="s").atom
     revised = memory.revise(segment.id, segment.content.replace("tee", "tea"), reason="typo", tags=["typo"])
     assert (revised.tags, "tea" in revised.content) == (("typo",), True)
@@ -138,7 +142,7 @@ def test_revise_rewrites_what_was_said_too(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("fields", "text"),
     [
         ({"content": " ", "reason": "r"}, "content"),
         ({"content": "a\0", "reason": "r"}, "NUL"),
@@ -151,21 +155,19 @@ def test_revise_rewrites_what_was_said_too(memory: Memory) -> None:
         ({"reason": "r", "scope": "org:x"}, "cannot revise scope"),
     ],
 )
-def test_what_cannot_be_revised_is_refused_and_nothing_changes(
-    memory: Memory, given: dict[str, Any], told: str
-) -> None:
+def test_an_invalid_revision_is_refused_and_changes_nothing(memory: Memory, fields: dict[str, Any], text: str) -> None:
     for atom in (
         memory.remember("green tea", valid_from=NOON).atom,
         memory.capture([{"content": "green"}], session_id="s").atom,
     ):
-        if atom.is_segment and "valid_until" in given:
+        if atom.is_segment and "valid_until" in fields:
             continue
-        with pytest.raises(InvalidInput, match=told):
-            memory.revise(atom.id, **given)
+        with pytest.raises(InvalidInput, match=text):
+            memory.revise(atom.id, **fields)
         assert memory.get(atom.id) == atom
 
 
-def test_update_status_moves_along_the_table_and_says_what_is_allowed(memory: Memory) -> None:
+def test_update_status_follows_the_transition_table_and_names_the_allowed_ones(memory: Memory) -> None:
     atom = memory.remember("green tea").atom
     assert memory.update_status(atom.id, "archived", "old").status is Status.ARCHIVED
     assert str(memory.path_of(atom.id)).startswith("archive/atoms/")
@@ -189,7 +191,7 @@ def test_an_ended_atom_is_restored_with_a_reason(memory: Memory) -> None:
         memory.update_status(atom.id, "archived", "r")
 
 
-def test_restoring_into_a_taken_claim_says_who_holds_it(memory: Memory, clock: FixedClock) -> None:
+def test_restoring_into_a_taken_claim_names_the_holder(memory: Memory, clock: FixedClock) -> None:
     old = memory.remember("Oslo", subject="Ann", attribute="city").atom
     clock.at += DAY
     new = memory.remember("Rome", subject="Ann", attribute="city").atom
@@ -198,7 +200,7 @@ def test_restoring_into_a_taken_claim_says_who_holds_it(memory: Memory, clock: F
         memory.update_status(old.id, "active", "back")
 
 
-def test_forget_hides_an_atom_and_keeps_its_words(memory: Memory) -> None:
+def test_forget_hides_an_atom_and_keeps_its_text(memory: Memory) -> None:
     atom = memory.remember("green tea").atom
     assert memory.forget(atom.id, "wrong").status is Status.TOMBSTONED
     assert memory.recall("tea").hits == ()
@@ -210,7 +212,7 @@ def test_forget_hides_an_atom_and_keeps_its_words(memory: Memory) -> None:
         memory.forget(atom.id, " ")
 
 
-def test_pin_and_unpin_are_kept_in_the_file(memory: Memory) -> None:
+def test_pin_and_unpin_are_stored_in_the_file(memory: Memory) -> None:
     atom = memory.remember("green tea").atom
     assert memory.pin(atom.id).pinned
     assert "pinned: true" in text_of(memory, atom)
@@ -221,40 +223,62 @@ def test_pin_and_unpin_are_kept_in_the_file(memory: Memory) -> None:
     assert "pinned" not in text_of(memory, atom)
 
 
-def test_relate_links_two_atoms_and_neighbours_sees_it_from_both(memory: Memory) -> None:
+def test_relate_links_two_atoms_and_neighbours_returns_both_directions(memory: Memory) -> None:
     a, b = memory.remember("cause").atom, memory.remember("effect").atom
     memory.relate(b.id, "caused_by", a.id, 0.5)
     memory.relate(b.id, "caused_by", a.id, 0.75)
     ((edge, other),) = memory.neighbours(a.id)
     assert (edge.source, edge.name, edge.target, edge.confidence, other.id) == (b.id, "caused_by", a.id, 0.75, b.id)
-    assert [found.id for _, found in memory.neighbours(b.id)] == [a.id]
-    for given, told in (
+    assert [actual.id for _, actual in memory.neighbours(b.id)] == [a.id]
+    for initial, result in (
         ((a.id, "loves", b.id), "'loves' is no relation; choose from contradicts"),
         ((a.id, "supports", a.id), "itself"),
         ((a.id, "supports", b.id, 1.5), "between 0 and 1"),
         ((a.id, "supports", b.id, float("nan")), "between 0 and 1"),
     ):
-        with pytest.raises(InvalidInput, match=told):
-            memory.relate(*given)
+        with pytest.raises(InvalidInput, match=result):
+            memory.relate(*initial)
     with pytest.raises(NotFound):
         memory.relate(a.id, "supports", "0" * 26)
 
 
-def test_a_trial_tells_what_would_happen_and_nothing_has_happened(memory: Memory) -> None:
+def test_a_trial_reports_the_effects_and_changes_nothing(memory: Memory) -> None:
     atom = memory.remember("green tea").atom
     before = sorted(str(path) for path in memory.root.rglob("*.md"))
-    with memory.trial():
-        receipt = memory.remember("black coffee")
+    with memory.trial() as trial:
+        receipt = trial.remember("black coffee")
         assert receipt.outcomes[0].result is Result.NEW
-        assert memory.forget(atom.id, "r").status is Status.TOMBSTONED
+        assert trial.forget(atom.id, "r").status is Status.TOMBSTONED
         with pytest.raises(LaminaError):
-            memory.forget("0" * 26, "r")
-    assert [each.content for each in memory.list(status=None)] == ["green tea"]
+            trial.forget("0" * 26, "r")
+    assert [atom.content for atom in memory.list(status=None)] == ["green tea"]
     assert memory.get(atom.id) == atom
     assert len(memory.journal()) == 1
     assert memory.recall("coffee").hits == ()
     assert sorted(str(path) for path in memory.root.rglob("*.md")) == before
-    assert memory.doctor(deep=True).healthy
+    assert memory.upkeep.doctor(deep=True).healthy
+
+
+def test_inside_a_trial_only_the_memory_that_it_yields_may_be_used(memory: Memory) -> None:
+    atom = memory.remember("green tea").atom
+    before = sorted(memory.root.rglob("*.md"))
+    with memory.trial():
+        with pytest.raises(Refused, match="inside a trial"):
+            memory.get(atom.id)
+        with pytest.raises(Refused, match="inside a trial"):
+            memory.remember("black coffee")
+    assert [each.content for each in memory.list(status=None)] == ["green tea"]
+    assert sorted(memory.root.rglob("*.md")) == before
+    assert memory.upkeep.doctor(deep=True).healthy
+
+
+def test_a_trial_inside_a_trial_is_part_of_it(memory: Memory) -> None:
+    with memory.trial() as trial:
+        trial.remember("green tea")
+        with trial.trial() as inner:
+            inner.remember("black coffee")
+        assert len(trial.list()) == 2
+    assert memory.list() == []
 
 
 def test_ten_threads_use_one_memory(memory: Memory) -> None:
@@ -278,13 +302,13 @@ def test_ten_threads_use_one_memory(memory: Memory) -> None:
     assert failed == []
     assert len(memory.list(limit=None)) == 40
     assert all(atom.pinned for atom in memory.list(limit=None))
-    assert memory.doctor(deep=True).healthy
+    assert memory.upkeep.doctor(deep=True).healthy
 
 
 # Reading
 
 
-def test_get_takes_an_id_or_its_unmistakable_end(memory: Memory) -> None:
+def test_get_accepts_an_id_or_an_unambiguous_suffix(memory: Memory) -> None:
     atom = memory.remember("green tea").atom
     other = memory.remember("black tea").atom
     assert memory.get(atom.id) == memory.get(atom.id[-12:]) == atom
@@ -306,15 +330,15 @@ def test_get_takes_an_id_or_its_unmistakable_end(memory: Memory) -> None:
     assert common > 0
 
 
-def test_get_says_what_the_file_says(memory: Memory) -> None:
+def test_get_returns_what_the_file_says(memory: Memory) -> None:
     atom = memory.remember("green tea").atom
     path = memory.root / str(memory.path_of(atom.id))
     path.write_text(path.read_text().replace("green", "red"))
     assert memory.get(atom.id).content == "red tea"
-    assert [each.content for each in memory.list()] == ["red tea"]
+    assert [atom.content for atom in memory.list()] == ["red tea"]
 
 
-def test_list_chooses_pages_and_refuses_what_it_does_not_know(memory: Memory) -> None:
+def test_list_filters_pages_and_refuses_unknown_filters(memory: Memory) -> None:
     for n in range(6):
         memory.remember(f"fact {n}", subject="Größe" if n % 2 else "", kind="fact" if n < 3 else "rule")
     memory.capture([{"content": "hi"}], session_id="s1")
@@ -339,25 +363,25 @@ def test_list_chooses_pages_and_refuses_what_it_does_not_know(memory: Memory) ->
         memory.list(memory_type="odd")
 
 
-def test_history_tells_every_transition_once_and_every_version(memory: Memory, clock: FixedClock) -> None:
+def test_history_lists_every_transition_and_version_once(memory: Memory, clock: FixedClock) -> None:
     atom = memory.remember("one").atom
     clock.at += DAY
     memory.update_status(atom.id, "challenged", "is it?")
     memory.revise(atom.id, "two", reason="better")
     memory.update_status(atom.id, "active", "it is")
-    told = memory.history(atom.id)
-    assert [(transition.old, transition.new, transition.reason) for transition in told.transitions] == [
+    history = memory.history(atom.id)
+    assert [(transition.old, transition.new, transition.reason) for transition in history.transitions] == [
         (None, Status.ACTIVE, "asked to remember"),
         (Status.ACTIVE, Status.CHALLENGED, "is it?"),
         (Status.CHALLENGED, Status.ACTIVE, "it is"),
     ]
-    assert [transition.at for transition in told.transitions] == [NOON, NOON + DAY, NOON + DAY]
-    assert {transition.actor for transition in told.transitions} == {"human"}
-    assert [version.revision for version in told.versions] == [1, 2, 3, 4]
-    assert memory.status_history(atom.id) == list(told.transitions)
+    assert [transition.at for transition in history.transitions] == [NOON, NOON + DAY, NOON + DAY]
+    assert {transition.actor for transition in history.transitions} == {"human"}
+    assert [version.revision for version in history.versions] == [1, 2, 3, 4]
+    assert memory.status_history(atom.id) == list(history.transitions)
 
 
-def test_the_journal_is_read_from_a_position_or_a_moment(memory: Memory, clock: FixedClock) -> None:
+def test_the_journal_is_read_from_a_position_or_a_time(memory: Memory, clock: FixedClock) -> None:
     for n in range(4):
         clock.at = NOON + n * DAY
         memory.remember(f"fact {n}")
@@ -369,16 +393,16 @@ def test_the_journal_is_read_from_a_position_or_a_moment(memory: Memory, clock: 
     assert memory.journal(NOON + 9 * DAY) == memory.journal(limit=0) == memory.journal(NOON, limit=0) == []
 
 
-def test_signals_are_the_usual_ones_until_something_is_used(memory: Memory) -> None:
+def test_signals_have_defaults_until_the_first_use(memory: Memory) -> None:
     assert memory.signals(memory.remember("tea").atom.id) == Signals()
 
 
-def test_a_path_is_told_until_a_person_deletes_the_file(memory: Memory) -> None:
+def test_a_path_is_returned_until_a_person_deletes_the_file(memory: Memory) -> None:
     atom = memory.remember("tea").atom
     path = memory.path_of(atom.id)
     assert path == f"atoms/2026-11-14/fact-{atom.id}.md"
     (memory.root / str(path)).unlink()
-    memory.sync()
+    memory.upkeep.sync()
     assert memory.path_of(atom.id) is None
 
 
@@ -404,15 +428,15 @@ def test_text_is_searched_within_permitted_scopes_only(memory: Memory) -> None:
 # Upkeep
 
 
-def test_sync_reports_what_people_did_and_then_nothing(memory: Memory) -> None:
-    kept, gone = memory.remember("kept").atom, memory.remember("gone").atom
-    path = memory.root / str(memory.path_of(kept.id))
+def test_sync_reports_edits_once(memory: Memory) -> None:
+    stored, removed = memory.remember("kept").atom, memory.remember("gone").atom
+    path = memory.root / str(memory.path_of(stored.id))
     path.write_text(path.read_text().replace("kept", "edited"))
-    (memory.root / str(memory.path_of(gone.id))).unlink()
+    (memory.root / str(memory.path_of(removed.id))).unlink()
     (memory.root / "atoms/mine.md").write_text("My own note.\n")
-    report = memory.sync()
+    report = memory.upkeep.sync()
     assert (len(report.edited), len(report.deleted), report.adopted) == (1, 1, ["atoms/mine.md"])
-    assert memory.sync().has_changes is False
+    assert memory.upkeep.sync().has_changes is False
     assert {atom.content for atom in memory.list()} == {"edited", "My own note."}
 
 
@@ -420,27 +444,27 @@ def test_rebuild_makes_the_same_index_again(memory: Memory) -> None:
     for n in range(5):
         memory.remember(f"tea number {n}")
     hits = memory.recall("tea number 3").hits
-    assert memory.rebuild() == 5
+    assert memory.upkeep.rebuild() == 5
     assert memory.recall("tea number 3").hits == hits
 
 
-def test_doctor_finds_what_a_person_can_mend_and_says_when_all_is_well(memory: Memory) -> None:
+def test_doctor_reports_what_a_person_can_repair_and_confirms_when_all_is_well(memory: Memory) -> None:
     atom = memory.remember("tea").atom
-    assert memory.doctor(deep=True).healthy
+    assert memory.upkeep.doctor(deep=True).healthy
     path = memory.root / str(memory.path_of(atom.id))
     good = path.read_text()
     path.write_text(good.replace("kind: fact", "kind: [unclosed"))
-    found = memory.doctor()
-    assert not found.healthy
-    assert (found.problems[0].path, found.problems[0].kind, found.problems[0].atom_id) == (
+    report = memory.upkeep.doctor()
+    assert not report.healthy
+    assert (report.problems[0].path, report.problems[0].kind, report.problems[0].atom_id) == (
         memory.path_of(atom.id),
         "unreadable",
         atom.id,
     )
-    assert found.problems[0].line > 1
+    assert report.problems[0].line > 1
     assert memory.get(atom.id).content == "tea"
     path.write_text(good)
-    assert memory.doctor(deep=True).healthy
+    assert memory.upkeep.doctor(deep=True).healthy
 
 
 def test_stats_count_what_the_caller_may_read(memory: Memory) -> None:
@@ -448,13 +472,13 @@ def test_stats_count_what_the_caller_may_read(memory: Memory) -> None:
     memory.forget(memory.remember("c").atom.id, "r")
     with lamina.open(memory.root, "org:other", watch=False) as other:
         other.remember("d")
-    told = memory.stats()
-    assert (told["atoms"], told["scope"], told["vault"]) == (3, "org:local", str(memory.root))
-    assert told["by_status"] == {"active": 2, "tombstoned": 1}
-    assert told["by_kind"] == {"fact": 2, "rule": 1}
-    assert told["by_layer"] == {"semantic": 2, "procedural": 1}
-    assert told["files"]["to_write"] == 0
-    assert set(told["bytes"]) == {"history.db", "index.db"}
+    stats = memory.upkeep.stats()
+    assert (stats["atoms"], stats["scope"], stats["vault"]) == (3, "org:local", str(memory.root))
+    assert stats["by_status"] == {"active": 2, "tombstoned": 1}
+    assert stats["by_kind"] == {"fact": 2, "rule": 1}
+    assert stats["by_layer"] == {"semantic": 2, "procedural": 1}
+    assert stats["files"]["to_write"] == 0
+    assert set(stats["bytes"]) == {"history.db", "index.db"}
 
 
 # Whose memory
@@ -470,7 +494,7 @@ def agents(tmp_path: Path) -> Iterator[tuple[Memory, Memory, Memory, Memory]]:
         memory.close()
 
 
-def test_what_an_agent_says_goes_to_its_organisation_with_its_name(agents: tuple[Memory, ...]) -> None:
+def test_an_agents_statements_belong_to_its_organisation_under_its_name(agents: tuple[Memory, ...]) -> None:
     org, ann, bob, _ = agents
     atom = ann.remember("tea for all").atom
     assert (atom.scope, atom.agents) == ("org:acme", ("ann",))
@@ -519,7 +543,7 @@ def test_a_private_atom_is_invisible_to_siblings_and_to_the_organisation(agents:
     assert {hit.atom.scope for hit in ann.recall("zebra").hits} == {"org:acme:agent:ann"}
 
 
-def test_a_link_to_a_private_atom_shows_nobody_what_it_says(agents: tuple[Memory, ...]) -> None:
+def test_a_link_to_a_private_atom_reveals_nothing_of_its_text(agents: tuple[Memory, ...]) -> None:
     org, ann, bob, _ = agents
     secret, shared = ann.remember("the secret zebra", private=True).atom, ann.remember("shared").atom
     ann.relate(shared.id, "supports", secret.id)
@@ -527,7 +551,7 @@ def test_a_link_to_a_private_atom_shows_nobody_what_it_says(agents: tuple[Memory
     assert org.neighbours(shared.id) == bob.neighbours(shared.id) == []
 
 
-def test_an_idempotency_key_opens_no_other_scope(agents: tuple[Memory, ...]) -> None:
+def test_an_idempotency_key_reveals_no_other_scope(agents: tuple[Memory, ...]) -> None:
     org, ann, bob, other = agents
     ann.remember("the secret zebra", private=True, key="k")
     for stranger in (org, bob, other):
@@ -543,7 +567,7 @@ def test_a_file_of_one_scope_cannot_be_moved_into_another(agents: tuple[Memory, 
     target = ann.root / "scopes/other/atoms/stolen.md"
     target.parent.mkdir(parents=True, exist_ok=True)
     path.rename(target)
-    other.sync()
+    other.upkeep.sync()
     assert other.list(status=None) == []
     assert other.recall("zebra").hits == org.recall("zebra").hits == ()
 
@@ -551,7 +575,7 @@ def test_a_file_of_one_scope_cannot_be_moved_into_another(agents: tuple[Memory, 
 # Who says so
 
 
-def test_a_caller_is_never_more_trusted_than_its_ceiling(tmp_path: Path) -> None:
+def test_a_caller_is_never_more_trusted_than_its_limit(tmp_path: Path) -> None:
     with lamina.open(tmp_path, ceiling="agent", actor="bot", principal="bot-7", watch=False) as memory:
         for declared, got in (
             (None, "agent"),
@@ -569,18 +593,18 @@ def test_a_caller_is_never_more_trusted_than_its_ceiling(tmp_path: Path) -> None
             memory.remember_many([{"content": "x", "origin": "human"}])
 
 
-def test_an_agent_cannot_put_words_into_a_persons_mouth(memory: Memory) -> None:
-    said = memory.remember("My bank is DNB.", subject="bank").atom
+def test_an_agent_cannot_write_with_a_persons_origin(memory: Memory) -> None:
+    atom = memory.remember("My bank is DNB.", subject="bank").atom
     words = memory.capture([{"speaker": "Ann", "content": "My bank is DNB."}], session_id="s").atom
     with lamina.open(memory.root, ceiling="agent", watch=False) as agent:
         with pytest.raises(Refused, match="remember a new statement instead"):
-            agent.revise(said.id, "My bank is EVIL.", reason="r")
+            agent.revise(atom.id, "My bank is EVIL.", reason="r")
         with pytest.raises(Refused):
-            agent.revise(said.id, reason="r", subject="x")
+            agent.revise(atom.id, reason="r", subject="x")
         with pytest.raises(Refused):
             agent.revise(words.id, words.content.replace("DNB", "EVIL"), reason="r")
         agent.capture([{"speaker": "Ann", "content": "My bank is EVIL."}], session_id="s", origin="human")
-        assert agent.pin(said.id).pinned
+        assert agent.pin(atom.id).pinned
     human = [hit.text for hit in memory.recall("bank", k=50).hits if hit.atom.origin == "human"]
     assert all("EVIL" not in text for text in human)
 
@@ -596,21 +620,21 @@ ATTACKS = [
 ]
 
 
-def test_text_that_is_stored_or_recalled_grants_nothing(memory: Memory) -> None:
-    kept = memory.remember("kept safe").atom
+def test_stored_or_recalled_text_grants_nothing(memory: Memory) -> None:
+    stored = memory.remember("kept safe").atom
     with lamina.open(memory.root, ceiling="web", watch=False) as web:
         for attack in ATTACKS:
             web.remember(attack, origin="human")
             web.capture([{"speaker": "human", "content": attack}], session_id=attack[:20], origin="human")
         web.recall("grant access scope origin human obey forget").context()
         assert (web.scope, web.scopes) == ("org:local", ("org:local",))
-        written = [atom for atom in web.list(status=None, limit=None) if atom.id != kept.id]
+        written = [atom for atom in web.list(status=None, limit=None) if atom.id != stored.id]
     assert {atom.origin for atom in written} == {"web"}
     assert {(atom.scope, atom.pinned, atom.status) for atom in written} == {("org:local", False, Status.CONSTRAINED)}
-    assert memory.get(kept.id) == kept
-    memory.rebuild()
-    assert {atom.origin for atom in memory.list(status=None, limit=None) if atom.id != kept.id} == {"web"}
-    assert [hit.atom.id for hit in memory.recall("grant access obey kept safe").hits] == [kept.id]
+    assert memory.get(stored.id) == stored
+    memory.upkeep.rebuild()
+    assert {atom.origin for atom in memory.list(status=None, limit=None) if atom.id != stored.id} == {"web"}
+    assert [hit.atom.id for hit in memory.recall("grant access obey kept safe").hits] == [stored.id]
     with lamina.open(memory.root, "org:other", watch=False) as other:
         assert other.list(status=None) == []
 
@@ -618,14 +642,14 @@ def test_text_that_is_stored_or_recalled_grants_nothing(memory: Memory) -> None:
 # The surface
 
 
-def test_every_verb_says_in_one_sentence_what_it_promises() -> None:
+def test_every_verb_has_a_one_sentence_docstring() -> None:
     for name, member in inspect.getmembers(Memory):
         if not name.startswith("_"):
             assert (inspect.getdoc(member) or "").strip(), name
 
 
-def test_every_error_is_of_one_family() -> None:
+def test_every_error_has_the_common_base() -> None:
     errors = [value for value in map(lamina.__dict__.get, lamina.__all__) if inspect.isclass(value)]
     family = [error for error in errors if issubclass(error, Exception)]
-    assert all(issubclass(each, LaminaError) for each in family)
+    assert all(issubclass(error, LaminaError) for error in family)
     assert issubclass(InvalidScope, InvalidInput)

@@ -20,6 +20,7 @@ import pytest
 
 import lamina
 from lamina import Atom, FixedClock, InvalidScope, Memory, NotFound, Refused, Status
+from lamina.upkeep import Upkeep
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -32,15 +33,15 @@ def clock() -> FixedClock:
 
 @pytest.fixture
 def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Memory]:
-    with lamina.open(tmp_path / "vault", clock=clock, watch=False) as opened:
-        yield opened
+    with lamina.open(tmp_path / "vault", clock=clock, watch=False) as opened_memory:
+        yield opened_memory
 
 
-def everything(memory: Memory) -> list[Atom]:
+def all_atoms(memory: Memory) -> list[Atom]:
     return memory.list(status=None, limit=None)
 
 
-def live_a_little(memory: Memory, clock: FixedClock) -> None:
+def use_every_verb(memory: Memory, clock: FixedClock) -> None:
     """Every verb at least once."""
     city = {"subject": "Ann", "attribute": "city"}
     oslo = memory.remember("Ann lives in Oslo", **city).atom  # type: ignore[arg-type]
@@ -62,17 +63,17 @@ def live_a_little(memory: Memory, clock: FixedClock) -> None:
 # 1 Nothing is lost
 
 
-def test_what_was_acknowledged_is_there_after_reopening(memory: Memory, clock: FixedClock) -> None:
-    live_a_little(memory, clock)
-    before = everything(memory), memory.journal(), [memory.history(atom.id) for atom in everything(memory)]
+def test_acknowledged_writes_are_there_after_reopening(memory: Memory, clock: FixedClock) -> None:
+    use_every_verb(memory, clock)
+    before = all_atoms(memory), memory.journal(), [memory.history(atom.id) for atom in all_atoms(memory)]
     memory.close()
     with lamina.open(memory.root, clock=clock, watch=False) as again:
-        assert again.opening_report.has_changes is False
-        assert (everything(again), again.journal(), [again.history(a.id) for a in everything(again)]) == before
-        assert again.doctor(deep=True).healthy
+        assert again.upkeep.opening_report.has_changes is False
+        assert (all_atoms(again), again.journal(), [again.history(a.id) for a in all_atoms(again)]) == before
+        assert again.upkeep.doctor(deep=True).healthy
 
 
-def test_what_was_acknowledged_is_there_although_nobody_closed_the_memory(tmp_path: Path) -> None:
+def test_acknowledged_writes_are_there_although_the_memory_was_not_closed(tmp_path: Path) -> None:
     script = (
         "import lamina, os, sys\n"
         "memory = lamina.open(sys.argv[1], watch=False)\n"
@@ -81,38 +82,36 @@ def test_what_was_acknowledged_is_there_although_nobody_closed_the_memory(tmp_pa
         "os.kill(os.getpid(), 9)\n"
     )
     run = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=False)
-    told = run.stdout.split()
-    assert (run.returncode, len(told)) == (-9, 20)
+    result = run.stdout.split()
+    assert (run.returncode, len(result)) == (-9, 20)
     with lamina.open(tmp_path, watch=False) as memory:
-        assert {atom.id for atom in memory.list()} == set(told)
-        assert all((memory.root / str(memory.path_of(id))).is_file() for id in told)
+        assert {atom.id for atom in memory.list()} == set(result)
+        assert all((memory.root / str(memory.path_of(id))).is_file() for id in result)
 
 
-def test_no_version_is_ever_lost_and_undoing_everything_leads_back_to_the_start(
-    memory: Memory, clock: FixedClock
-) -> None:
+def test_no_version_is_ever_lost_and_undoing_everything_returns_to_the_start(memory: Memory, clock: FixedClock) -> None:
     first = memory.remember("The very first fact", subject="start").atom
-    live_a_little(memory, clock)
-    said = {version.atom.content for atom in everything(memory) for version in memory.history(atom.id).versions}
-    left = len(memory.journal())
-    while left:
+    use_every_verb(memory, clock)
+    texts = {version.atom.content for atom in all_atoms(memory) for version in memory.history(atom.id).versions}
+    remaining = len(memory.journal())
+    while remaining:
         try:
             memory.undo()
         except NotFound:
             break
-        left -= 1
-    assert {atom.status for atom in everything(memory)} == {Status.TOMBSTONED}
-    still = {version.atom.content for atom in everything(memory) for version in memory.history(atom.id).versions}
-    assert still == said
+        remaining -= 1
+    assert {atom.status for atom in all_atoms(memory)} == {Status.TOMBSTONED}
+    still = {version.atom.content for atom in all_atoms(memory) for version in memory.history(atom.id).versions}
+    assert still == texts
     assert memory.get(first.id).content == "The very first fact"
     assert memory.recall("fact tea Ann").hits == ()
-    assert memory.doctor(deep=True).healthy
+    assert memory.upkeep.doctor(deep=True).healthy
 
 
 # 2 What changed stays changed (as far as this step goes)
 
 
-def test_a_corrected_fact_stops_coming_back_at_once_and_when_the_old_text_is_read_again(
+def test_a_corrected_fact_does_not_return_even_when_the_old_text_is_read_again(
     memory: Memory, clock: FixedClock
 ) -> None:
     claim: dict[str, Any] = {"subject": "Ann", "attribute": "city"}
@@ -127,7 +126,7 @@ def test_a_corrected_fact_stops_coming_back_at_once_and_when_the_old_text_is_rea
 # 3 Files are yours
 
 
-def test_an_edit_in_any_editor_counts_at_once(memory: Memory) -> None:
+def test_an_edit_in_any_editor_takes_effect_immediately(memory: Memory) -> None:
     atom = memory.remember("Ann drinks tea", subject="Ann").atom
     path = memory.root / str(memory.path_of(atom.id))
     path.write_text(
@@ -136,38 +135,40 @@ def test_an_edit_in_any_editor_counts_at_once(memory: Memory) -> None:
     assert [hit.text for hit in memory.recall("what does Ann drink").hits] == ["Ann drinks coffee"]
     memory.pin(atom.id)
     text = path.read_text()
-    assert all(each in text for each in ("# my comment", "mine: kept", "pinned: true", "Ann drinks coffee"))
+    assert all(item in text for item in ("# my comment", "mine: kept", "pinned: true", "Ann drinks coffee"))
     assert memory.history(atom.id).versions[1].actor == "human"
 
 
-def test_a_deleted_index_is_rebuilt_and_equals_what_it_was(memory: Memory, clock: FixedClock) -> None:
-    live_a_little(memory, clock)
+def test_a_deleted_index_is_rebuilt_equal(memory: Memory, clock: FixedClock) -> None:
+    use_every_verb(memory, clock)
     questions = ["tea", "Ann lives", "fact", "paragraph", "日本"]
     before = [memory.recall(question, include=("history", "challenged")).hits for question in questions]
     memory.close()
     for name in ("index.db", "index.db-wal", "index.db-shm"):
-        (memory.state / name).unlink(missing_ok=True)
+        (memory.engine.state / name).unlink(missing_ok=True)
     with lamina.open(memory.root, clock=clock, watch=False) as again:
         assert [again.recall(question, include=("history", "challenged")).hits for question in questions] == before
-        assert again.doctor(deep=True).healthy
+        assert again.upkeep.doctor(deep=True).healthy
 
 
-def test_without_its_own_folder_the_current_state_comes_back_from_the_files(memory: Memory, clock: FixedClock) -> None:
-    live_a_little(memory, clock)
-    atoms = {atom.id: atom for atom in everything(memory)}
+def test_without_the_state_folder_the_current_state_is_restored_from_the_files(
+    memory: Memory, clock: FixedClock
+) -> None:
+    use_every_verb(memory, clock)
+    atoms = {atom.id: atom for atom in all_atoms(memory)}
     bytes_before = {path: path.read_bytes() for path in memory.root.rglob("*.md")}
     memory.close()
     shutil.rmtree(memory.root / ".lamina")
     with lamina.open(memory.root, clock=clock, watch=False) as again:
-        assert {atom.id: atom for atom in everything(again)} == atoms
+        assert {atom.id: atom for atom in all_atoms(again)} == atoms
         assert {path: path.read_bytes() for path in again.root.rglob("*.md")} == bytes_before
-        assert any("not known and cannot be restored" in note for note in again.doctor().notes)
-        assert again.doctor(deep=True).healthy
+        assert any("not known and cannot be restored" in note for note in again.upkeep.doctor().notes)
+        assert again.upkeep.doctor(deep=True).healthy
 
 
-def test_the_files_alone_tell_a_person_everything_that_is_current(memory: Memory, clock: FixedClock) -> None:
-    live_a_little(memory, clock)
-    for atom in everything(memory):
+def test_the_files_alone_contain_everything_current(memory: Memory, clock: FixedClock) -> None:
+    use_every_verb(memory, clock)
+    for atom in all_atoms(memory):
         text = (memory.root / str(memory.path_of(atom.id))).read_text(encoding="utf-8")
         assert text.startswith("---\n")
         assert atom.content in text
@@ -178,7 +179,7 @@ def test_the_files_alone_tell_a_person_everything_that_is_current(memory: Memory
 
 
 @pytest.mark.parametrize("embedder", ["none", "light", "auto"])
-def test_the_whole_of_it_works_without_a_network_and_without_model_files(
+def test_everything_works_without_a_network_and_without_model_files(
     tmp_path: Path, clock: FixedClock, monkeypatch: pytest.MonkeyPatch, embedder: str
 ) -> None:
     def refuse(*_: object, **__: object) -> NoReturn:
@@ -191,15 +192,15 @@ def test_the_whole_of_it_works_without_a_network_and_without_model_files(
     monkeypatch.setenv("LAMINA_EMBEDDER", embedder)
     monkeypatch.setenv("LAMINA_MODELS_DIR", str(tmp_path / "no models"))
     with lamina.open(tmp_path / "vault", clock=clock) as memory:
-        live_a_little(memory, clock)
+        use_every_verb(memory, clock)
         memory.embed()
         assert memory.recall("tea").context()
-        memory.neighbours(memory.list()[0].id), memory.stats(), memory.export(), memory.export(format="markdown")
-        memory.rebuild(), memory.sync(), memory.journal(), memory.doctor(deep=True)
-        found = memory.recall("where does Ann live")
-        assert found.hits[0].text == "Ann lives in Rome"
-        assert found.model == ("text" if embedder == "none" else "wordllama-l2-supercat-256")
-        memory.feedback(found.id, [found.hits[0].atom.id])
+        memory.neighbours(memory.list()[0].id), memory.upkeep.stats(), memory.export(), memory.export(format="markdown")
+        memory.upkeep.rebuild(), memory.upkeep.sync(), memory.journal(), memory.upkeep.doctor(deep=True)
+        result = memory.recall("where does Ann live")
+        assert result.hits[0].text == "Ann lives in Rome"
+        assert result.model == ("text" if embedder == "none" else "wordllama-l2-supercat-256")
+        memory.feedback(result.id, [result.hits[0].atom.id])
         if embedder != "none":
             assert memory.recall("who is resident in Italy?").hits[0].text == "Ann lives in Rome"
 
@@ -226,11 +227,11 @@ with lamina.open(sys.argv[1], clock=lamina.FixedClock(at), watch=False) as memor
 def test_two_processes_give_byte_equal_answers(memory: Memory, clock: FixedClock, embedder: str) -> None:
     random = Random(9)
     words = ["tea", "milk", "honey", "lemon", "Ann", "Bob", "green", "日本", "naïve"]
-    live_a_little(memory, clock)
+    use_every_verb(memory, clock)
     memory.remember_many([{"content": " ".join(random.choices(words, k=random.randint(2, 12)))} for _ in range(150)])
     memory.close()
     questions = json.dumps([" ".join(random.sample(words, random.randint(1, 4))) for _ in range(25)])
-    told = []
+    result = []
     for seed in ("1", "2"):
         run = subprocess.run(
             [sys.executable, "-c", _RECALLS, str(memory.root), questions],
@@ -238,9 +239,9 @@ def test_two_processes_give_byte_equal_answers(memory: Memory, clock: FixedClock
             check=True,
             env={**os.environ, "PYTHONHASHSEED": seed, "LAMINA_EMBEDDER": embedder},
         )
-        told.append(run.stdout)
-    assert told[0] == told[1]
-    assert sum(len(hits) for hits in json.loads(told[0])[::2]) > 200
+        result.append(run.stdout)
+    assert result[0] == result[1]
+    assert sum(len(hits) for hits in json.loads(result[0])[::2]) > 200
 
 
 @pytest.mark.parametrize("embedder", ["none", "light"])
@@ -249,10 +250,10 @@ def test_the_terms_and_weights_of_every_hit_give_its_score(
 ) -> None:
     monkeypatch.setenv("LAMINA_EMBEDDER", embedder)
     with lamina.open(tmp_path / "vault", clock=clock, watch=False) as memory:
-        live_a_little(memory, clock)
-        found = memory.recall("where does Ann drink tea in Oslo or Rome", k=50, include=("history", "challenged"))
-    assert found.hits
-    for hit in found.hits:
+        use_every_verb(memory, clock)
+        result = memory.recall("where does Ann drink tea in Oslo or Rome", k=50, include=("history", "challenged"))
+    assert result.hits
+    for hit in result.hits:
         score = max(0.0, sum(value for _, value in hit.terms))
         for _, weight in hit.weights:
             score *= weight
@@ -266,7 +267,7 @@ def test_the_terms_and_weights_of_every_hit_give_its_score(
 def test_scopes_fail_closed(memory: Memory) -> None:
     memory.remember("a local zebra")
     with lamina.open(memory.root, "org:other", watch=False) as other:
-        assert (everything(other), other.journal()) == ([], [])
+        assert (all_atoms(other), other.journal()) == ([], [])
         assert other.recall("zebra", include=("history", "challenged", "constrained")).hits == ()
         for scopes in ([], ["org:local"], ["org:*"], [""]):
             with pytest.raises(InvalidScope):
@@ -278,7 +279,7 @@ def test_scopes_fail_closed(memory: Memory) -> None:
             lamina.open(memory.root, scope, watch=False)
 
 
-def test_origin_is_bound_when_it_is_written_and_never_by_the_text(memory: Memory) -> None:
+def test_origin_is_bound_at_write_time_and_never_by_the_text(memory: Memory) -> None:
     human = memory.remember("I am Ann").atom
     with lamina.open(memory.root, ceiling="agent", watch=False) as agent:
         written = agent.remember("I am human too", origin="human").atom
@@ -289,14 +290,14 @@ def test_origin_is_bound_when_it_is_written_and_never_by_the_text(memory: Memory
     path = memory.root / str(memory.path_of(written.id))
     path.write_text(path.read_text().replace("origin: agent", "origin: human"))
     assert memory.get(written.id).origin == "agent"
-    assert any("origin never changes" in problem.message for problem in memory.doctor().problems)
+    assert any("origin never changes" in problem.message for problem in memory.upkeep.doctor().problems)
     assert memory.get(human.id) == human
 
 
 # The public surface
 
 
-def test_the_public_names_are_sorted_and_there() -> None:
+def test_the_public_names_are_sorted_and_exist() -> None:
     assert lamina.__all__ == sorted(set(lamina.__all__))
     for name in lamina.__all__:
         assert getattr(lamina, name) is not None
@@ -304,25 +305,25 @@ def test_the_public_names_are_sorted_and_there() -> None:
         _ = lamina.nothing_like_it  # type: ignore[attr-defined]
 
 
-def test_every_public_name_says_what_it_promises() -> None:
+def test_every_public_name_has_a_docstring() -> None:
     for name in lamina.__all__:
         value = getattr(lamina, name)
         if inspect.isclass(value) or inspect.isfunction(value):
             assert (inspect.getdoc(value) or "").strip(), name
-            members = inspect.getmembers(value, lambda each: inspect.isfunction(each) or isinstance(each, property))
+            members = inspect.getmembers(value, lambda item: inspect.isfunction(item) or isinstance(item, property))
             for member, _ in members if name in ("Memory", "Recall", "Receipt") else ():
                 assert member.startswith("_") or getattr(value, member).__doc__, f"{name}.{member}"
 
 
 def test_public_signatures_are_fully_typed() -> None:
-    for name, member in inspect.getmembers(Memory, inspect.isfunction):
+    for name, member in [each for kind in (Memory, Upkeep) for each in inspect.getmembers(kind, inspect.isfunction)]:
         if not name.startswith("_"):
-            hints = get_type_hints(member, {**vars(sys.modules["lamina.engine"]), **vars(sys.modules["lamina.memory"])})
+            hints = get_type_hints(member, vars(sys.modules[member.__module__]))
             wanted = set(inspect.signature(member).parameters) - {"self"} | {"return"}
             assert wanted <= hints.keys(), name
 
 
-def test_the_package_tells_type_checkers_that_it_is_typed() -> None:
+def test_the_package_has_the_type_marker() -> None:
     assert files("lamina").joinpath("py.typed").is_file()
 
 

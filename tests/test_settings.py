@@ -17,7 +17,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "settings.toml"
 
 
-def test_without_anything_the_defaults_hold(file: Path) -> None:
+def test_the_defaults_apply_without_configuration(file: Path) -> None:
     settings = load_settings(file)
     assert settings == Settings()
     assert (settings.scope, settings.watch, settings.segment_chars, settings.idle_minutes, settings.state_dir) == (
@@ -29,7 +29,7 @@ def test_without_anything_the_defaults_hold(file: Path) -> None:
     )
 
 
-def test_the_file_is_overruled_by_the_environment_and_that_by_the_argument(
+def test_the_environment_overrides_the_file_and_an_argument_overrides_both(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file.write_text('scope = "org:file"\nidle_minutes = 1\nsegment_chars = 1000\n')
@@ -43,21 +43,21 @@ def test_the_file_is_overruled_by_the_environment_and_that_by_the_argument(
     assert load_settings(file, watch=False).watch is False
 
 
-def test_a_value_equal_to_the_default_still_overrules(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_value_equal_to_the_default_still_overrides(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_text("idle_minutes = 1\nwatch = false\n")
     monkeypatch.setenv("LAMINA_IDLE_MINUTES", "30")
     assert load_settings(file).idle_minutes == 30
     assert load_settings(file, watch=True).watch is True
 
 
-def test_variables_that_are_no_settings_are_left_alone(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unrelated_variables_are_ignored(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAMINA_VAULT", "/somewhere")
     monkeypatch.setenv("SCOPE", "org:wrong")
     assert load_settings(file) == Settings()
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "result"),
     [
         ("colour = 1", "colour"),
         ("segment_chars = 7", "segment_chars"),
@@ -70,13 +70,13 @@ def test_variables_that_are_no_settings_are_left_alone(file: Path, monkeypatch: 
         ("= 1", "settings.toml"),
     ],
 )
-def test_bad_settings_are_refused_with_their_name(file: Path, text: str, told: str) -> None:
+def test_invalid_settings_are_refused_with_their_name(file: Path, text: str, result: str) -> None:
     file.write_text(text)
-    with pytest.raises(InvalidInput, match=told):
+    with pytest.raises(InvalidInput, match=result):
         load_settings(file)
 
 
-def test_a_file_nobody_can_read_is_told(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InvalidInput, match=r"bytes\.toml"):
         load_settings(tmp_path / "bytes.toml")
@@ -85,29 +85,29 @@ def test_a_file_nobody_can_read_is_told(tmp_path: Path) -> None:
         load_settings(tmp_path / "folder.toml")
 
 
-def test_a_bad_variable_is_refused_with_its_name(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_variable_is_refused_with_its_name(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAMINA_IDLE_MINUTES", "soon")
     with pytest.raises(InvalidInput, match=r"(?s)LAMINA_\* environment.*idle_minutes"):
         load_settings(file)
 
 
-def test_settings_do_not_change_once_they_are_made() -> None:
+def test_settings_are_immutable() -> None:
     with pytest.raises(ValidationError):
         Settings().scope = "org:other"
 
 
-def test_every_setting_says_what_it_is_for() -> None:
+def test_every_setting_is_described() -> None:
     assert all(field.description for field in Settings.model_fields.values())
 
 
-def test_a_memory_takes_its_settings_from_its_vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_memory_reads_the_settings_of_its_vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     vault = tmp_path / "vault"
     lamina.open(vault, watch=False).close()
     (vault / ".lamina/settings.toml").write_text(
         f'scope = "org:mine"\nwatch = false\nstate_dir = "{tmp_path / "state"}"\n'
     )
     with lamina.open(vault) as memory:
-        assert (memory.scope, memory.settings.watch, memory.state) == ("org:mine", False, tmp_path / "state")
+        assert (memory.scope, memory.settings.watch, memory.engine.state) == ("org:mine", False, tmp_path / "state")
         assert (tmp_path / "state/history.db").is_file()
     monkeypatch.setenv("LAMINA_SCOPE", "org:environment")
     with lamina.open(vault) as memory:
@@ -117,7 +117,7 @@ def test_a_memory_takes_its_settings_from_its_vault(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("scope", ["", "*", "local", "org:", "org:A", "org:a/b", "org:..", "org:a:agent:", "org:ａ"])
-def test_a_scope_that_is_none_opens_nothing(tmp_path: Path, scope: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_scope_is_refused(tmp_path: Path, scope: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidScope):
         lamina.open(tmp_path / "vault", scope, watch=False)
     monkeypatch.setenv("LAMINA_SCOPE", scope)

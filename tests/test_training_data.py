@@ -13,13 +13,13 @@ CHATS = sorted((Path(__file__).parents[1] / "training" / "data" / "chats").glob(
 
 
 @pytest.mark.parametrize("path", CHATS, ids=lambda path: path.stem)
-def test_every_line_of_a_chat_file_can_be_read(path: Path) -> None:
+def test_every_line_of_a_chat_file_is_readable(path: Path) -> None:
     chats, errors = read_chats(path)
     assert not errors
     assert all(chat.turns and chat.questions for chat in chats)
 
 
-def test_held_out_people_speak_in_no_other_file() -> None:
+def test_held_out_people_are_in_no_other_file() -> None:
     held_out = {turn.text for chat in read_chats(_file("heldout"))[0] for turn in chat.turns}
     others = [
         turn.text for path in CHATS if path.stem != "heldout" for chat in read_chats(path)[0] for turn in chat.turns
@@ -39,7 +39,7 @@ def _file(name: str) -> Path:
     return next(path for path in CHATS if path.stem == name)
 
 
-def test_a_copy_with_other_names_keeps_what_the_chat_says_of_its_facts() -> None:
+def test_a_renamed_copy_keeps_the_labels_of_the_chat() -> None:
     chats = [chat for path in CHATS if path.stem != "languages" for chat in read_chats(path)[0]]
     swaps, draw = NameSwaps(chats), random.Random(3)
     changed = 0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lamina.access import AccessTokenStore, Caller, Right
+from lamina.access import AccessTokenStore, Principal, Right
 from lamina.access.tokens import MAX_SESSIONS, SESSION_DAYS
 from lamina.atom.trust import Origin
 from lamina.clock import FixedClock
@@ -28,14 +28,14 @@ def tokens(tmp_path: Path, clock: FixedClock) -> AccessTokenStore:
     return AccessTokenStore(tmp_path, clock.now)
 
 
-def test_a_token_opens_with_its_secret_and_with_nothing_like_it(tokens: AccessTokenStore) -> None:
+def test_only_the_exact_secret_authenticates(tokens: AccessTokenStore) -> None:
     token, secret = tokens.create("ci", "org:acme", Right.READ, Origin.AGENT)
-    assert tokens.authenticate(secret) == Caller("ci", token.scope, Right.READ, Origin.AGENT, token.id)  # type: ignore[arg-type]
+    assert tokens.authenticate(secret) == Principal("ci", token.scope, Right.READ, Origin.AGENT, token.id)  # type: ignore[arg-type]
     for other in ("", "lam_", secret[:-1], secret + "x", secret.upper(), secret.lower(), token.hash, token.id):
         assert tokens.authenticate(other) is None or other == secret
 
 
-def test_the_file_holds_no_secret_and_is_its_owners_alone(tokens: AccessTokenStore, tmp_path: Path) -> None:
+def test_the_file_holds_no_secret_and_only_its_owner_can_read_it(tokens: AccessTokenStore, tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         _, secret = tokens.create("ci", "org:acme")
@@ -45,17 +45,17 @@ def test_the_file_holds_no_secret_and_is_its_owners_alone(tokens: AccessTokenSto
     assert session is not None
     for file in tmp_path.iterdir():
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-        held = file.read_text()
-        assert secret not in held and secret[4:] not in held and session not in held and session[4:] not in held
+        text = file.read_text()
+        assert secret not in text and secret[4:] not in text and session not in text and session[4:] not in text
 
 
 def test_a_secret_has_256_random_bits(tokens: AccessTokenStore) -> None:
-    made = {tokens.create(f"t{n}", "org:acme")[1] for n in range(20)}
-    assert len(made) == 20
-    assert all(len(secret.removeprefix("lam_")) == 43 for secret in made)
+    result = {tokens.create(f"t{n}", "org:acme")[1] for n in range(20)}
+    assert len(result) == 20
+    assert all(len(secret.removeprefix("lam_")) == 43 for secret in result)
 
 
-def test_a_revoked_token_opens_nothing_nor_its_sessions_also_for_who_has_read_the_file(
+def test_a_revoked_token_and_its_sessions_stop_authenticating_even_for_readers_of_the_file(
     tokens: AccessTokenStore, tmp_path: Path, clock: FixedClock
 ) -> None:
     _, secret = tokens.create("ci", "org:acme")
@@ -69,7 +69,7 @@ def test_a_revoked_token_opens_nothing_nor_its_sessions_also_for_who_has_read_th
         tokens.revoke("ci")
 
 
-def test_a_token_ends_with_its_last_day(tokens: AccessTokenStore, clock: FixedClock) -> None:
+def test_a_token_expires_after_its_last_day(tokens: AccessTokenStore, clock: FixedClock) -> None:
     _, secret = tokens.create("ci", "org:acme", days=2)
     session = tokens.open_session(secret)
     assert session is not None
@@ -80,7 +80,7 @@ def test_a_token_ends_with_its_last_day(tokens: AccessTokenStore, clock: FixedCl
     assert tokens.list() == []
 
 
-def test_a_session_ends_after_its_days_and_when_it_is_closed(tokens: AccessTokenStore, clock: FixedClock) -> None:
+def test_a_session_ends_after_its_lifetime_and_when_it_is_closed(tokens: AccessTokenStore, clock: FixedClock) -> None:
     _, secret = tokens.create("ann", "org:acme", Right.ADMIN, Origin.HUMAN)
     first, second = tokens.open_session(secret), tokens.open_session(secret)
     assert first is not None and second is not None
@@ -90,23 +90,23 @@ def test_a_session_ends_after_its_days_and_when_it_is_closed(tokens: AccessToken
     assert tokens.authenticate(second) is None and tokens.authenticate(secret) is not None
 
 
-def test_a_session_opens_no_other_and_the_oldest_of_many_makes_way(tokens: AccessTokenStore) -> None:
+def test_a_session_authenticates_only_itself_and_the_oldest_of_many_is_dropped(tokens: AccessTokenStore) -> None:
     _, secret = tokens.create("ann", "org:acme")
     sessions = [tokens.open_session(secret) for _ in range(MAX_SESSIONS + 1)]
     assert None not in sessions
     assert tokens.open_session(sessions[-1] or "") is None
     assert tokens.authenticate(sessions[0] or "") is None
     assert all(tokens.authenticate(session or "") for session in sessions[1:])
-    assert [each.name for each in tokens.list()] == ["ann"]
+    assert [atom.name for atom in tokens.list()] == ["ann"]
 
 
 @pytest.mark.parametrize("name", ["", "Ann", "a b", "../x", "a" * 65, "a\n", "-a", "human", "lamina", "local"])
-def test_a_name_that_could_mislead_is_refused(tokens: AccessTokenStore, name: str) -> None:
+def test_a_misleading_name_is_refused(tokens: AccessTokenStore, name: str) -> None:
     with pytest.raises(InvalidInput):
         tokens.create(name, "org:acme")
 
 
-def test_what_cannot_be_is_refused_and_nothing_is_made(tokens: AccessTokenStore) -> None:
+def test_invalid_arguments_are_refused_and_no_token_is_made(tokens: AccessTokenStore) -> None:
     tokens.create("ci", "org:acme")
     with pytest.raises(InvalidInput):
         tokens.create("ci", "org:acme")
@@ -116,10 +116,10 @@ def test_what_cannot_be_is_refused_and_nothing_is_made(tokens: AccessTokenStore)
         tokens.create("b", "org:acme", origin=Origin.WEB)
     with pytest.raises(InvalidInput):
         tokens.create("b", "org:acme", days=0)
-    assert [each.name for each in tokens.list()] == ["ci"]
+    assert [atom.name for atom in tokens.list()] == ["ci"]
 
 
-def test_a_damaged_file_opens_nothing_and_says_so(tokens: AccessTokenStore, tmp_path: Path) -> None:
+def test_a_damaged_file_authenticates_no_one_and_reports_it(tokens: AccessTokenStore, tmp_path: Path) -> None:
     _, secret = tokens.create("ci", "org:acme")
     file = tmp_path / "tokens.json"
     (one,) = json.loads(file.read_text())
@@ -132,7 +132,7 @@ def test_a_damaged_file_opens_nothing_and_says_so(tokens: AccessTokenStore, tmp_
         {"of": 1},
         {"x": ""},
     )
-    wrong = [json.dumps([{**one, **each}]) for each in (*other, {"name": None}, {"right": "all"})]
+    wrong = [json.dumps([{**one, **item}]) for item in (*other, {"name": None}, {"right": "all"})]
     for damage in ("", "{}x", "null", "[[1]]", "[" * 100_000, '[{"id": 1}]', json.dumps({"a": 1}), *wrong):
         file.write_text(damage)
         with pytest.raises(StoreError, match="damaged"):
@@ -149,17 +149,17 @@ def _make(folder: Path, n: int) -> None:
     AccessTokenStore(folder, lambda: NOON).create(f"t{n}", "org:acme")
 
 
-def test_many_processes_make_tokens_and_none_is_lost(tmp_path: Path) -> None:
+def test_tokens_made_by_many_processes_are_all_stored(tmp_path: Path) -> None:
     run = multiprocessing.get_context("fork")
     others = [run.Process(target=_make, args=(tmp_path, n)) for n in range(8)]
     for other in others:
         other.start()
     for other in others:
         other.join()
-    assert {each.name for each in AccessTokenStore(tmp_path, lambda: NOON).list()} == {f"t{n}" for n in range(8)}
+    assert {atom.name for atom in AccessTokenStore(tmp_path, lambda: NOON).list()} == {f"t{n}" for n in range(8)}
 
 
-def test_each_right_covers_those_before_it() -> None:
+def test_each_right_includes_the_lower_ones() -> None:
     assert [[a.covers(b) for b in Right] for a in Right] == [
         [True, False, False],
         [True, True, False],
@@ -167,16 +167,16 @@ def test_each_right_covers_those_before_it() -> None:
     ]
 
 
-def test_a_name_is_free_again_once_its_token_is_over(tokens: AccessTokenStore, clock: FixedClock) -> None:
+def test_a_name_can_be_reused_once_its_token_has_ended(tokens: AccessTokenStore, clock: FixedClock) -> None:
     _, first = tokens.create("ci", "org:acme", days=1)
     clock.at += timedelta(days=1)
     assert tokens.list() == []
     _, second = tokens.create("ci", "org:acme")
     assert tokens.authenticate(first) is None and tokens.authenticate(second) is not None
-    assert [each.name for each in tokens.list()] == ["ci"]
+    assert [atom.name for atom in tokens.list()] == ["ci"]
 
 
-def test_a_session_whose_token_is_gone_opens_nothing(tokens: AccessTokenStore, tmp_path: Path) -> None:
+def test_a_session_of_a_removed_token_authenticates_no_one(tokens: AccessTokenStore, tmp_path: Path) -> None:
     """Also where another process revoked the token while the session was being opened."""
     _, secret = tokens.create("ann", "org:acme")
     session = tokens.open_session(secret)
@@ -186,19 +186,19 @@ def test_a_session_whose_token_is_gone_opens_nothing(tokens: AccessTokenStore, t
     assert tokens.authenticate(session) is None
 
 
-def test_a_caller_is_welcome_for_as_long_as_what_it_came_with(tokens: AccessTokenStore, clock: FixedClock) -> None:
+def test_a_caller_stays_valid_as_long_as_its_credential(tokens: AccessTokenStore, clock: FixedClock) -> None:
     _, secret = tokens.create("ann", "org:acme", days=3)
     one, two = tokens.open_session(secret), tokens.open_session(secret)
-    callers = [tokens.authenticate(each or "") for each in (secret, one, two)]
-    known = [caller for caller in callers if caller is not None]
-    assert [tokens.is_authorised(each) for each in known] == [True, True, True]
+    callers = [tokens.authenticate(item or "") for item in (secret, one, two)]
+    known_value = [caller for caller in callers if caller is not None]
+    assert [tokens.is_authorised(item) for item in known_value] == [True, True, True]
     tokens.close_session(one or "")
-    assert [tokens.is_authorised(each) for each in known] == [True, False, True]
+    assert [tokens.is_authorised(item) for item in known_value] == [True, False, True]
     clock.at += timedelta(days=3)
-    assert [tokens.is_authorised(each) for each in known] == [False, False, False]
+    assert [tokens.is_authorised(item) for item in known_value] == [False, False, False]
 
 
-def test_a_file_that_others_may_read_is_taken_from_them(tokens: AccessTokenStore, tmp_path: Path) -> None:
+def test_read_permission_of_others_on_the_file_is_removed(tokens: AccessTokenStore, tmp_path: Path) -> None:
     _, secret = tokens.create("ann", "org:acme")
     (tmp_path / "tokens.json").chmod(0o666)
     assert tokens.authenticate(secret) is not None

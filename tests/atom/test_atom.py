@@ -31,31 +31,31 @@ def atom(kind: str = "fact", confidence: float = 1.0, segment_id: str | None = N
     )
 
 
-def test_a_stretch_holds_its_start_and_not_its_end() -> None:
+def test_an_interval_contains_its_start_but_not_its_end() -> None:
     day = Validity(NOON, NOON + timedelta(days=1))
     assert day.covers(NOON)
     assert not day.covers(NOON + timedelta(days=1))
     assert not day.covers(NOON - timedelta(milliseconds=1))
 
 
-def test_an_open_stretch_covers_everything() -> None:
+def test_an_open_interval_contains_everything() -> None:
     assert Validity().covers(datetime.min.replace(tzinfo=UTC))
     assert Validity().overlaps(Validity())
     assert not Validity().is_empty
 
 
-def test_neighbours_do_not_overlap() -> None:
+def test_adjacent_intervals_do_not_overlap() -> None:
     assert not Validity(None, NOON).overlaps(Validity(NOON, None))
 
 
 @given(STRETCHES, STRETCHES)
-def test_two_stretches_overlap_exactly_when_some_moment_is_in_both(one: Validity, other: Validity) -> None:
+def test_two_intervals_overlap_exactly_when_they_share_a_moment(one: Validity, other: Validity) -> None:
     shared = any(one.covers(moment) and other.covers(moment) for moment in INSTANTS)
     assert one.overlaps(other) == other.overlaps(one) == shared
 
 
 @given(STRETCHES)
-def test_an_empty_stretch_covers_nothing(stretch: Validity) -> None:
+def test_an_empty_interval_contains_nothing(stretch: Validity) -> None:
     assert stretch.is_empty == (not any(stretch.covers(moment) for moment in INSTANTS))
 
 
@@ -72,11 +72,11 @@ def test_an_empty_stretch_covers_nothing(stretch: Validity) -> None:
         (0.0, "speculative"),
     ],
 )
-def test_confidence_has_a_tier(confidence: float, tier: str) -> None:
+def test_confidence_maps_to_a_tier(confidence: float, tier: str) -> None:
     assert atom(confidence=confidence).confidence_tier == tier
 
 
-def test_events_moments_and_narratives_are_episodes() -> None:
+def test_events_moments_and_narratives_are_episodic() -> None:
     assert all(atom(kind).is_episode for kind in ("event", "moment", "narrative"))
     assert not any(atom(kind).is_episode for kind in ("fact", "summary", "a kind of one's own"))
 
@@ -87,7 +87,7 @@ def test_only_a_narrative_with_a_segment_is_a_segment() -> None:
     assert not atom("fact", segment_id="s").is_segment
 
 
-def test_an_atom_never_changes() -> None:
+def test_an_atom_is_immutable() -> None:
     one = atom()
     with pytest.raises(FrozenInstanceError):
         one.content = "y"  # type: ignore[misc]
@@ -95,7 +95,7 @@ def test_an_atom_never_changes() -> None:
     assert one.content == "x"
 
 
-def test_the_revision_is_no_part_of_what_an_atom_says() -> None:
+def test_the_revision_is_not_part_of_the_content_comparison() -> None:
     assert atom() == atom().with_(revision=3)
     assert "revision" not in DATA_FIELDS
     assert set(DATA_FIELDS) >= FIXED_FIELDS
@@ -111,7 +111,7 @@ def test_the_revision_is_no_part_of_what_an_atom_says() -> None:
         (1.0, Origin.DREAM, Layer.EPISODIC),
     ],
 )
-def test_only_what_a_speaker_stated_is_born_in_its_home_layer(confidence: float, origin: Origin, layer: Layer) -> None:
+def test_only_stated_atoms_start_in_the_layer_of_their_kind(confidence: float, origin: Origin, layer: Layer) -> None:
     assert kind_defaults("preference", confidence, origin) == {
         "layer": layer,
         "durability": Durability.STANDARD,
@@ -133,8 +133,8 @@ def test_trust_follows_the_origin() -> None:
 
 
 @given(st.sampled_from(Origin), st.lists(st.sampled_from(Origin)))
-def test_trust_is_the_lowest_of_all_ancestors(origin: Origin, ancestors: list[Origin]) -> None:
-    assert trust_of(origin, ancestors) == min(TRUST[each] for each in [origin, *ancestors])
+def test_trust_is_the_minimum_over_all_ancestors(origin: Origin, ancestors: list[Origin]) -> None:
+    assert trust_of(origin, ancestors) == min(TRUST[item] for item in [origin, *ancestors])
 
 
 @given(st.sampled_from(Origin), st.none() | st.sampled_from(Origin))

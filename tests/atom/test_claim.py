@@ -34,19 +34,19 @@ def test_a_fact_with_an_attribute_claims_subject_and_attribute() -> None:
     assert str(claim_of(fact(subject="Ann", attribute="city"))) == "ann::city"
 
 
-def test_two_spellings_of_a_slot_are_one_claim() -> None:
+def test_two_spellings_of_a_slot_give_one_claim() -> None:
     assert claim_of(fact(subject=" ANN  Lee", attribute="Home-City")) == claim_of(
         fact(subject="Ann Lee", attribute="home city")
     )
 
 
 @pytest.mark.parametrize("subject", ["安", "Аня", "آن", "แอน"])
-def test_a_subject_of_any_script_has_its_own_claim(subject: str) -> None:
+def test_subjects_of_every_script_have_distinct_claims(subject: str) -> None:
     assert claim_of(fact(subject=subject, attribute="city")) == Claim(normal_form(subject), "city")
 
 
 @pytest.mark.parametrize("kind", ["preference", "habit"])
-def test_preferences_and_habits_claim_their_kind(kind: str) -> None:
+def test_preferences_and_habits_claim_by_kind(kind: str) -> None:
     assert claim_of(fact(kind=kind, subject="Ann")) == Claim("ann", kind)
     assert claim_of(fact(kind=kind, subject="Ann", attribute="drink")) == Claim("ann", "drink")
 
@@ -68,11 +68,11 @@ def test_a_profile_atom_claims_its_key() -> None:
         {"kind": "event", "subject": "Ann"},
     ],
 )
-def test_without_a_whole_slot_nothing_is_claimed(fields: dict[str, str]) -> None:
+def test_an_incomplete_slot_gives_no_claim(fields: dict[str, str]) -> None:
     assert claim_of(fact(**fields)) is None
 
 
-def test_some_attributes_hold_several_values_at_once() -> None:
+def test_some_attributes_allow_several_values() -> None:
     assert not Claim("ann", "pet").is_single_valued
     assert Claim("ann", "city").is_single_valued
     assert all(normal_form(attribute) == attribute for attribute in MULTI_VALUED_ATTRIBUTES)
@@ -91,7 +91,7 @@ def test_some_attributes_hold_several_values_at_once() -> None:
         ("phone", "telephone number"),
     ],
 )
-def test_an_attribute_by_another_name_is_the_same_claim(one: str, other: str) -> None:
+def test_an_attribute_alias_gives_the_same_claim(one: str, other: str) -> None:
     first, second = claim_of(fact(subject="Ann", attribute=one)), claim_of(fact(subject="Ann", attribute=other))
     assert first is not None
     assert second is not None
@@ -102,16 +102,16 @@ def test_an_attribute_by_another_name_is_the_same_claim(one: str, other: str) ->
 
 
 @pytest.mark.parametrize(("one", "other"), [("city", "home town"), ("phone", "mobile"), ("city", "address")])
-def test_what_is_only_like_it_is_another_claim(one: str, other: str) -> None:
+def test_a_similar_attribute_gives_another_claim(one: str, other: str) -> None:
     assert claim_of(fact(subject="Ann", attribute=one)) != claim_of(fact(subject="Ann", attribute=other))
 
 
-def test_a_claim_is_told_by_the_name_it_was_given() -> None:
+def test_a_claim_is_reported_under_the_name_it_was_given() -> None:
     assert str(claim_of(fact(subject="Ann", attribute="Home"))) == "ann::home"
     assert Claim("ann", "colour").stored_names == ("ann::colour",)
 
 
-def test_every_name_is_in_normal_form_and_stands_for_one_attribute() -> None:
+def test_every_alias_is_in_normal_form_and_maps_to_one_attribute() -> None:
     names = [*ATTRIBUTE_SYNONYMS, *(other for others in ATTRIBUTE_SYNONYMS.values() for other in others)]
     assert [normal_form(name) for name in names] == names
     assert len(set(names)) == len(names)
@@ -121,30 +121,30 @@ def test_every_name_is_in_normal_form_and_stands_for_one_attribute() -> None:
     ("home", "replaces"),
     [("Porto", True), ("the Netherlands", True), ("a small flat", False), ("Elm Street", False), ("", False)],
 )
-def test_by_another_name_only_a_name_replaces_a_name(home: str, replaces: bool) -> None:
+def test_under_an_alias_only_a_name_replaces_a_name(home: str, replaces: bool) -> None:
     city = fact(subject="Ann", attribute="city", value="Lisbon")
-    told = fact(subject="Ann", attribute="home", value=home)
-    assert can_replace(city, told) == can_replace(told, city) == replaces
-    assert can_replace(city, told.with_(attribute="City"))
+    atom = fact(subject="Ann", attribute="home", value=home)
+    assert can_replace(city, atom) == can_replace(atom, city) == replaces
+    assert can_replace(city, atom.with_(attribute="City"))
 
 
-def test_an_attribute_declared_to_have_several_values_has_them_by_any_name() -> None:
-    told = fact(subject="Ann", attribute="home", value="Porto")
+def test_a_multi_valued_attribute_is_multi_valued_under_every_alias() -> None:
+    atom = fact(subject="Ann", attribute="home", value="Porto")
     for declared in ("home", "city", "lives in"):
-        claim = claim_of(mark_multi_valued(told, {declared}))
+        claim = claim_of(mark_multi_valued(atom, {declared}))
         assert claim is not None
         assert not claim.is_single_valued
-    assert mark_multi_valued(told, {"colour"}) == told
+    assert mark_multi_valued(atom, {"colour"}) == atom
 
 
-def test_a_value_is_compared_in_normal_form() -> None:
+def test_values_are_compared_in_normal_form() -> None:
     assert comparable_value(fact(value="  LISBON ")) == comparable_value(fact(value="Lisbon")) == "lisbon"
 
 
-def test_without_a_value_the_words_are_the_value() -> None:
+def test_without_a_value_the_content_is_the_value() -> None:
     assert comparable_value(fact()) == "ann lives in lisbon"
 
 
-def test_values_without_words_stay_apart() -> None:
+def test_values_without_words_stay_distinct() -> None:
     assert comparable_value(fact(value="🍎")) != comparable_value(fact(value="🍊"))
     assert comparable_value(fact(value="🍎")) == comparable_value(fact(value=" 🍎 "))

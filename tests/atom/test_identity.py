@@ -45,28 +45,28 @@ def test_even_the_worst_randomness_gives_unique_ids_in_order(byte: bytes) -> Non
     assert ids == sorted(set(ids))
 
 
-def test_a_clock_that_steps_back_is_believed() -> None:
+def test_a_clock_that_steps_back_is_accepted() -> None:
     source = IdSource(random.Random(7).randbytes)
     late, early = source.new(NOON), source.new(NOON - timedelta(hours=1))
     assert early < late
 
 
-def test_a_time_before_1970_still_has_an_id() -> None:
+def test_a_time_before_1970_still_gives_an_id() -> None:
     assert is_atom_id(IdSource(random.Random(7).randbytes).new(datetime(1900, 1, 1, tzinfo=UTC)))
 
 
-def test_threads_that_share_a_source_never_share_an_id() -> None:
+def test_threads_sharing_a_source_never_share_an_id() -> None:
     source = IdSource(lambda count: b"\x00" * count)
-    made: list[list[AtomId]] = [[] for _ in range(4)]
+    result: list[list[AtomId]] = [[] for _ in range(4)]
     threads = [
         threading.Thread(target=lambda mine: mine.extend(source.new(NOON) for _ in range(3000)), args=(mine,))
-        for mine in made
+        for mine in result
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len({each for mine in made for each in mine}) == 12_000
+    assert len({item for mine in result for item in mine}) == 12_000
 
 
 @pytest.mark.parametrize(
@@ -87,5 +87,5 @@ def test_threads_that_share_a_source_never_share_an_id() -> None:
         "0" * 25 + " ",
     ],
 )
-def test_what_is_no_id_of_ours_is_told_apart(text: str) -> None:
+def test_malformed_ids_are_detected(text: str) -> None:
     assert not is_atom_id(text)

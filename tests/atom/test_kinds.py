@@ -45,20 +45,20 @@ ROWS = [line.split() for line in TABLE.strip().splitlines()]
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
 def test_a_kind_has_the_traits_of_the_table(row: list[str]) -> None:
     kind, memory_type, layer, memory_kind, durability, half_life, protected, boost = row
-    own = KINDS[kind]
-    assert (own.memory_type, own.layer, own.durability) == (memory_type, layer, durability)
-    assert (own.is_episode, own.is_protected) == (memory_kind == "episode", protected == "yes")
-    assert (own.half_life_days, own.importance_boost) == (float(half_life), float(boost))
+    fields = KINDS[kind]
+    assert (fields.memory_type, fields.layer, fields.durability) == (memory_type, layer, durability)
+    assert (fields.is_episode, fields.is_protected) == (memory_kind == "episode", protected == "yes")
+    assert (fields.half_life_days, fields.importance_boost) == (float(half_life), float(boost))
 
 
-def test_boxes_and_blocks_only_list_what_others_say() -> None:
+def test_boxes_and_blocks_only_list_other_statements() -> None:
     assert [name for name, kind in KINDS.items() if kind.is_listing] == ["box", "block"]
 
 
-def test_there_are_no_other_kinds() -> None:
+def test_no_other_kind_exists() -> None:
     assert list(KINDS) == [row[0] for row in ROWS]
 
 
-def test_a_kind_nobody_declared_has_the_traits_of_a_fact() -> None:
+def test_an_undeclared_kind_has_the_traits_of_a_fact() -> None:
     assert kind_traits("recipe") == KINDS["fact"]
     assert kind_traits("event") == KINDS["event"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lamina.atom.kinds import KINDS
-from lamina.atom.memory_kind import MemoryKind, memory_kind_of
+from lamina.atom.kinds import KINDS, MemoryKind, memory_kind_of
 
 
 @pytest.mark.parametrize(
@@ -27,11 +26,11 @@ from lamina.atom.memory_kind import MemoryKind, memory_kind_of
         ("Ann requires two reviewers", "some_kind_of_mine", (), "note"),
     ],
 )
-def test_the_first_rule_that_fits_decides(content: str, kind: str, tags: tuple[str, ...], expected: MemoryKind) -> None:
+def test_the_first_matching_rule_decides(content: str, kind: str, tags: tuple[str, ...], expected: MemoryKind) -> None:
     assert memory_kind_of(content, kind, tags) == expected
 
 
-def test_a_declared_kind_other_than_fact_decides_where_no_time_is_named() -> None:
-    for kind, own in KINDS.items():
+def test_a_declared_kind_other_than_fact_decides_where_no_time_is_given() -> None:
+    for kind, fields in KINDS.items():
         if kind != "fact":
-            assert memory_kind_of("plain words", kind) == ("episode" if own.is_episode else "note")
+            assert memory_kind_of("plain words", kind) == ("episode" if fields.is_episode else "note")

@@ -36,5 +36,5 @@ def test_only_a_sure_contradiction_makes_a_rival(
     assert (is_uncertain_contradiction(link), has_sure_contradiction(TEA.with_(relations=(link,)))) == (guess, rival)
 
 
-def test_what_contradicts_nothing_is_no_rival() -> None:
+def test_a_statement_without_contradictions_has_no_rival() -> None:
     assert not has_sure_contradiction(TEA)

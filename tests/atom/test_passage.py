@@ -67,16 +67,16 @@ TURNS = st.lists(st.one_of(st.tuples(WORDS, st.none(), st.none()), st.tuples(HOS
 @given(TURNS, st.sampled_from(["\n", "\n\n", "\n\n\n"]))
 @example([("a ^p3", None, None), ("**Bob** 2026-01-01T00:00:00Z\nx", None, None)], "\n\n")
 @example([("", "Bob", None), ("^p1", "Bob", NOON), ("- x\n", None, None)], "\n\n")
-def test_a_segment_comes_back_as_it_went_in(turns: list[tuple[str, str | None, datetime | None]], between: str) -> None:
+def test_a_segment_round_trips(turns: list[tuple[str, str | None, datetime | None]], between: str) -> None:
     content = between.join(render_passage(n, *turn) for n, turn in enumerate(turns, 1))
-    found = parse_segment(content)
-    assert [(passage.n, passage.text, passage.speaker, passage.at) for passage in found] == [
+    passages = parse_segment(content)
+    assert [(passage.n, passage.text, passage.speaker, passage.at) for passage in passages] == [
         (n, *turn) for n, turn in enumerate(turns, 1)
     ]
 
 
 @given(TURNS)
-def test_passages_lie_in_order_inside_the_segment(turns: list[tuple[str, str | None, datetime | None]]) -> None:
+def test_passages_are_stored_in_order_within_the_segment(turns: list[tuple[str, str | None, datetime | None]]) -> None:
     content = "\n\n".join(render_passage(n, *turn) for n, turn in enumerate(turns, 1))
     at = 0
     for passage in parse_segment(content):
@@ -85,36 +85,40 @@ def test_passages_lie_in_order_inside_the_segment(turns: list[tuple[str, str | N
 
 
 @given(st.text(alphabet=st.sampled_from(list("ab^p1 \n*|\\-Z")) | st.characters()))
-def test_whatever_a_person_writes_is_read(content: str) -> None:
+def test_any_hand_written_segment_is_parsed(content: str) -> None:
     for passage in parse_segment(content):
         assert 0 <= passage.start < passage.end <= len(content)
         assert content[passage.start : passage.end].strip()
 
 
-def test_a_turn_is_a_line_a_person_can_read() -> None:
+def test_a_turn_is_rendered_as_one_readable_line() -> None:
     assert render_passage(7, "I moved to Lisbon.", "Ann", NOON) == (
         "**Ann** 2026-01-01T12:00:00Z\nI moved to Lisbon. ^p7"
     )
 
 
 @pytest.mark.parametrize("text", ["- a\n- b", "| a |", "> said", "```\nx\n```", "1. one", "# head", "ends\n"])
-def test_a_block_keeps_its_shape_by_a_mark_on_its_own_line(text: str) -> None:
+def test_a_multi_line_turn_keeps_its_lines_after_a_mark_of_its_own(text: str) -> None:
     assert render_passage(2, text) == f"{text}\n\n^p2"
 
 
-def test_a_speaker_cannot_break_out_of_the_header() -> None:
+def test_a_speaker_name_cannot_break_out_of_the_header() -> None:
     rendered = render_passage(1, "hello", "*Eve*\n**Ann**", None)
     assert rendered == "**Eve Ann**\nhello ^p1"
     assert parse_segment(rendered)[0].speaker == "Eve Ann"
 
 
-def test_a_speaker_without_a_name_is_a_question_mark() -> None:
+def test_a_missing_speaker_is_rendered_as_a_question_mark() -> None:
     assert parse_segment(render_passage(1, "hello", " * ", None))[0].speaker == "?"
 
 
-def test_words_after_the_last_mark_are_a_passage_too() -> None:
-    found = parse_segment("One. ^p1\n\nTwo. ^p5\n\nA person added this.\n")
-    assert [(passage.n, passage.text) for passage in found] == [(1, "One."), (5, "Two."), (6, "A person added this.\n")]
+def test_text_after_the_last_mark_is_a_passage() -> None:
+    passages = parse_segment("One. ^p1\n\nTwo. ^p5\n\nA person added this.\n")
+    assert [(passage.n, passage.text) for passage in passages] == [
+        (1, "One."),
+        (5, "Two."),
+        (6, "A person added this.\n"),
+    ]
 
 
 def test_a_text_without_marks_is_one_passage() -> None:
@@ -122,12 +126,12 @@ def test_a_text_without_marks_is_one_passage() -> None:
     assert parse_segment(" \n") == ()
 
 
-def test_a_time_that_does_not_exist_is_no_time() -> None:
-    found = parse_segment("**Bob** 2026-99-99T00:00:00Z\nhello ^p1")
-    assert (found[0].speaker, found[0].at, found[0].text) == ("Bob", None, "hello")
+def test_an_impossible_time_is_ignored() -> None:
+    passages = parse_segment("**Bob** 2026-99-99T00:00:00Z\nhello ^p1")
+    assert (passages[0].speaker, passages[0].at, passages[0].text) == ("Bob", None, "hello")
 
 
-def test_a_fact_is_one_passage_and_its_marks_are_words() -> None:
+def test_a_fact_is_one_passage_and_its_marks_are_plain_text() -> None:
     fact = Atom(id=AtomId("0" * 26), scope=Scope("org:local"), kind="fact", content="a ^p1\n\nb ^p2", observed_at=NOON)
     assert passages_of(fact) == (Passage(1, fact.content, 0, len(fact.content), at=NOON),)
 

@@ -64,22 +64,22 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
 NEEDED = ("id", "scope", "kind", "content", "observed_at")
 ATOMS = st.fixed_dictionaries(
     {name: VALUES[name] for name in NEEDED},
-    optional={name: each for name, each in VALUES.items() if name not in NEEDED},
+    optional={name: item for name, item in VALUES.items() if name not in NEEDED},
 ).map(lambda chosen: Atom(**chosen))
 
 
-def through_json(record: dict[str, Any]) -> dict[str, Any]:
+def json_round_trip(record: dict[str, Any]) -> dict[str, Any]:
     read: dict[str, Any] = json.loads(json.dumps(record))
     return read
 
 
-def test_these_tests_know_every_field() -> None:
+def test_every_field_is_covered_by_these_tests() -> None:
     assert set(VALUES) == set(DATA_FIELDS) == {field.name for field in fields(Atom)} - {"revision"}
 
 
 @given(ATOMS, st.integers(0))
-def test_a_record_read_back_is_the_atom(atom: Atom, revision: int) -> None:
-    read = from_record(through_json(to_record(atom)), revision)
+def test_a_record_round_trips(atom: Atom, revision: int) -> None:
+    read = from_record(json_round_trip(to_record(atom)), revision)
     assert read == atom
     assert read.revision == revision
 
@@ -92,26 +92,26 @@ def test_a_record_holds_only_what_differs_from_the_defaults(atom: Atom) -> None:
 
 
 @given(ATOMS, ATOMS)
-def test_a_difference_applied_is_the_newer_version(old: Atom, new: Atom) -> None:
-    assert apply_diff(old, through_json(diff_atoms(old, new)), 3) == new
-    assert apply_diff(None, through_json(diff_atoms(None, new)), 1) == new
+def test_applying_a_diff_gives_the_newer_version(old: Atom, new: Atom) -> None:
+    assert apply_diff(old, json_round_trip(diff_atoms(old, new)), 3) == new
+    assert apply_diff(None, json_round_trip(diff_atoms(None, new)), 1) == new
 
 
 @given(ATOMS, WORDS)
-def test_text_that_grew_is_written_as_what_was_added(old: Atom, more: str) -> None:
+def test_appended_text_is_stored_as_the_addition(old: Atom, more: str) -> None:
     new = old.with_(content=old.content + more)
-    changed = through_json(diff_atoms(old, new))
+    changed = json_round_trip(diff_atoms(old, new))
     if old.content and more:
         assert changed == {"content": {"+": more}}
     assert apply_diff(old, changed, 2) == new
 
 
 @given(ATOMS)
-def test_a_version_without_a_change_has_no_difference(atom: Atom) -> None:
+def test_equal_versions_have_an_empty_diff(atom: Atom) -> None:
     assert diff_atoms(atom, atom.with_(revision=9)) == {}
 
 
-def test_a_field_set_back_to_its_default_is_part_of_the_difference() -> None:
+def test_a_field_reset_to_its_default_is_in_the_diff() -> None:
     old = Atom(
         id=AtomId("0" * 26),
         scope=Scope("org:local"),
@@ -126,6 +126,6 @@ def test_a_field_set_back_to_its_default_is_part_of_the_difference() -> None:
     assert apply_diff(old, changed, 2).value is None
 
 
-def test_a_difference_names_its_revision() -> None:
+def test_a_diff_contains_its_revision() -> None:
     old = Atom(id=AtomId("0" * 26), scope=Scope("org:local"), kind="fact", content="x", observed_at=NOON, revision=4)
     assert apply_diff(old, {}, 5).revision == 5

@@ -10,7 +10,7 @@ from lamina.atom import Scope, parse_scope, readable_scopes
 from lamina.atom.scope import agent_name, organisation_name
 from lamina.errors import InvalidScope
 
-LOOK_ALIKES: list[object] = [
+LOOKALIKES: list[object] = [
     None,
     True,
     0,
@@ -108,11 +108,11 @@ LOOK_ALIKES: list[object] = [
 
 
 def test_there_are_enough_look_alikes() -> None:
-    assert len(LOOK_ALIKES) >= 60
-    assert not any(alike == "org:local" for alike in LOOK_ALIKES)
+    assert len(LOOKALIKES) >= 60
+    assert not any(alike == "org:local" for alike in LOOKALIKES)
 
 
-@pytest.mark.parametrize("text", LOOK_ALIKES, ids=ascii)
+@pytest.mark.parametrize("text", LOOKALIKES, ids=ascii)
 def test_a_look_alike_is_refused(text: object) -> None:
     with pytest.raises(InvalidScope):
         parse_scope(text)
@@ -122,31 +122,31 @@ def test_a_look_alike_is_refused(text: object) -> None:
     "text",
     ["org:local", "org:a", "org:0", "org:a-b_c9", "org:local:agent:bob", "org:agent:agent:org", "org:" + "a" * 64],
 )
-def test_a_scope_is_taken_as_it_is_written(text: str) -> None:
+def test_a_valid_scope_is_accepted_unchanged(text: str) -> None:
     assert parse_scope(text) == text
 
 
 @given(st.text(alphabet="org:agent:local*/.-_ \n"))
-def test_every_accepted_scope_is_its_parts_put_together(text: str) -> None:
+def test_every_accepted_scope_can_be_composed_from_its_parts(text: str) -> None:
     try:
         scope = parse_scope(text)
     except InvalidScope:
         return
-    own = agent_name(scope)
-    assert text == f"org:{organisation_name(scope)}" + (f":agent:{own}" if own is not None else "")
+    fields = agent_name(scope)
+    assert text == f"org:{organisation_name(scope)}" + (f":agent:{fields}" if fields is not None else "")
     assert set(text) <= set("abcdefghijklmnopqrstuvwxyz0123456789-_:")
 
 
-def test_the_refusal_says_what_to_write() -> None:
+def test_the_refusal_says_what_to_write_instead() -> None:
     with pytest.raises(InvalidScope, match="org:NAME or org:NAME:agent:NAME"):
         parse_scope("*")
 
 
-def test_an_agent_sees_its_own_scope_and_its_organisations_only() -> None:
+def test_an_agent_reads_only_its_own_scope_and_its_organisations() -> None:
     assert readable_scopes(Scope("org:acme:agent:bob")) == ("org:acme:agent:bob", "org:acme")
 
 
-def test_an_organisation_does_not_see_into_its_agents_scopes() -> None:
+def test_an_organisation_does_not_read_the_scopes_of_its_agents() -> None:
     assert readable_scopes(Scope("org:acme")) == ("org:acme",)
 
 

@@ -29,7 +29,7 @@ def test_there_are_eight_statuses() -> None:
 
 
 @pytest.mark.parametrize(("old", "new"), [pair for pair in PAIRS if pair[1] in ALLOWED[pair[0]]])
-def test_every_arrow_of_the_table_is_open(old: Status, new: Status) -> None:
+def test_every_transition_of_the_table_is_allowed(old: Status, new: Status) -> None:
     check_transition(old, new, TransitionCause.ORDINARY)
     check_transition(old, new, TransitionCause.RESTORE)
 
@@ -37,7 +37,7 @@ def test_every_arrow_of_the_table_is_open(old: Status, new: Status) -> None:
 @pytest.mark.parametrize(
     ("old", "new"), [pair for pair in PAIRS if pair[0] != pair[1] and pair[1] not in ALLOWED[pair[0]]]
 )
-def test_every_other_arrow_is_refused_with_what_is_allowed(old: Status, new: Status) -> None:
+def test_every_other_transition_is_refused_with_the_allowed_ones(old: Status, new: Status) -> None:
     with pytest.raises(TransitionRefused) as refused:
         check_transition(old, new, TransitionCause.ORDINARY)
     assert (refused.value.old, refused.value.new) == (old, new)
@@ -47,7 +47,7 @@ def test_every_other_arrow_is_refused_with_what_is_allowed(old: Status, new: Sta
 
 
 @pytest.mark.parametrize("old", sorted(ENDINGS))
-def test_what_has_ended_comes_back_as_active_by_a_restore(old: str) -> None:
+def test_a_restore_returns_ended_statements_to_active(old: str) -> None:
     check_transition(Status(old), Status.ACTIVE, TransitionCause.RESTORE)
 
 
@@ -59,7 +59,7 @@ def test_what_has_ended_comes_back_as_active_by_a_restore(old: str) -> None:
         if old != new and new not in ALLOWED[old] and not (old in ENDINGS and new == "active")
     ],
 )
-def test_a_restore_opens_no_other_arrow(old: Status, new: Status) -> None:
+def test_a_restore_allows_no_other_transition(old: Status, new: Status) -> None:
     with pytest.raises(TransitionRefused):
         check_transition(old, new, TransitionCause.RESTORE)
 
@@ -68,7 +68,7 @@ LIVE = {"active", "challenged", "archived"}
 
 
 @pytest.mark.parametrize(("old", "new"), PAIRS)
-def test_a_rollback_also_opens_the_way_back_from_what_has_ended_and_no_other(old: Status, new: Status) -> None:
+def test_a_rollback_also_allows_the_way_back_from_ended_statuses_and_no_other(old: Status, new: Status) -> None:
     if old == new or new in ALLOWED[old] or (old in ENDINGS and new in LIVE):
         check_transition(old, new, TransitionCause.ROLLBACK)
     else:
@@ -77,7 +77,9 @@ def test_a_rollback_also_opens_the_way_back_from_what_has_ended_and_no_other(old
 
 
 @pytest.mark.parametrize(("old", "new"), PAIRS)
-def test_a_quarantine_also_lets_everything_wait_but_what_was_taken_back(old: Status, new: Status) -> None:
+def test_a_quarantine_also_allows_everything_but_retracted_statements_to_become_pending(
+    old: Status, new: Status
+) -> None:
     waits = new == "constrained" and old != "tombstoned"
     if old == new or new in ALLOWED[old] or (old in ENDINGS and new in LIVE) or waits:
         check_transition(old, new, TransitionCause.QUARANTINE)
@@ -87,18 +89,18 @@ def test_a_quarantine_also_lets_everything_wait_but_what_was_taken_back(old: Sta
 
 
 @pytest.mark.parametrize("way", [TransitionCause.UNDO, TransitionCause.ADOPT])
-def test_undo_and_adoption_may_go_anywhere(way: TransitionCause) -> None:
+def test_undo_and_adoption_allow_every_transition(way: TransitionCause) -> None:
     for old, new in PAIRS:
         check_transition(old, new, way)
 
 
 @pytest.mark.parametrize("way", list(TransitionCause))
-def test_a_status_that_stays_is_no_transition(way: TransitionCause) -> None:
+def test_an_unchanged_status_is_not_a_transition(way: TransitionCause) -> None:
     for status in Status:
         check_transition(status, status, way)
 
 
-def test_normal_recall_searches_what_is_active_and_what_is_archived_a_little_less() -> None:
+def test_ordinary_recall_searches_active_and_with_a_lower_weight_archived_atoms() -> None:
     assert RECALL_WEIGHT == {Status.ACTIVE: 1.0, Status.ARCHIVED: 0.92}
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench_files import CHAINS, NATURAL, write
+from benchmark_files import CHAINS, NATURAL, write
 
-from lamina.bench.chain_scores import (
+from benchmarks.chain_scores import (
     ChainQuestion,
     ChainRow,
     ChainSheet,
@@ -15,9 +15,9 @@ from lamina.bench.chain_scores import (
     judge,
     names_value,
 )
-from lamina.bench.change_chain_benchmark import load_chains
-from lamina.bench.change_checks import ShownHit
-from terminal import Cli
+from benchmarks.change_chain_benchmark import load_chains
+from benchmarks.change_checks import ShownHit
+from command_result import Cli
 
 QUESTION = ChainQuestion("Which boat do I sail?", "The Puffin", ("Sea Wren",))
 PUFFIN, WREN = ShownHit("I sail the Puffin"), ShownHit("I sail Sea Wren")
@@ -25,34 +25,34 @@ FLAGGED, OTHER = ShownHit("I sail Sea Wren", flagged=True), ShownHit("Cold morni
 BOTH = ShownHit("I sold Sea Wren and sail the Puffin")
 
 
-def held(*hits: ShownHit) -> set[str]:
+def passes(*hits: ShownHit) -> set[str]:
     verdict = judge(QUESTION, hits)
     return {name for name in ("first", "top3", "clean", "order") if getattr(verdict, name)}
 
 
-def test_a_value_is_named_with_or_without_its_article_and_punctuation() -> None:
+def test_a_value_is_recognised_with_or_without_article_and_punctuation() -> None:
     assert names_value("We took Puffin, again", "The Puffin")
     assert names_value("ost-wind II", "Ost Wind II")
     assert not names_value("We took the ferry", "The Puffin")
 
 
-def test_an_earlier_value_may_only_be_shown_flagged_or_in_the_sentence_of_the_change() -> None:
-    assert held(PUFFIN, OTHER) == {"first", "top3", "clean", "order"}
-    assert held(PUFFIN, FLAGGED) == {"first", "top3", "clean", "order"}
-    assert held(BOTH) == {"first", "top3", "clean", "order"}
-    assert held(PUFFIN, WREN) == {"first", "top3", "order"}
-    assert held(FLAGGED, PUFFIN) == {"top3", "clean", "order"}
-    assert held(WREN, PUFFIN) == {"top3"}
+def test_an_earlier_value_may_appear_only_flagged_or_in_the_sentence_of_the_change() -> None:
+    assert passes(PUFFIN, OTHER) == {"first", "top3", "clean", "order"}
+    assert passes(PUFFIN, FLAGGED) == {"first", "top3", "clean", "order"}
+    assert passes(BOTH) == {"first", "top3", "clean", "order"}
+    assert passes(PUFFIN, WREN) == {"first", "top3", "order"}
+    assert passes(FLAGGED, PUFFIN) == {"top3", "clean", "order"}
+    assert passes(WREN, PUFFIN) == {"top3"}
 
 
-def test_ranks_end_at_three_for_the_current_and_at_five_for_earlier_values() -> None:
-    assert held(PUFFIN, OTHER, OTHER, OTHER, OTHER, WREN) == {"first", "top3", "clean", "order"}
-    assert held(OTHER, OTHER, OTHER, PUFFIN) == {"order"}
-    assert held(OTHER, WREN) == set()
-    assert held() == set()
+def test_ranks_are_cut_at_three_for_current_and_at_five_for_earlier_values() -> None:
+    assert passes(PUFFIN, OTHER, OTHER, OTHER, OTHER, WREN) == {"first", "top3", "clean", "order"}
+    assert passes(OTHER, OTHER, OTHER, PUFFIN) == {"order"}
+    assert passes(OTHER, WREN) == set()
+    assert passes() == set()
 
 
-def test_shares_are_over_chains_and_links_over_earlier_values() -> None:
+def test_shares_are_over_chains_and_link_rates_over_earlier_values() -> None:
     good, bad = ChainVerdict(True, True, True, True), ChainVerdict(False, True, False, True)
     rows = [
         ChainRow("one", "a", QUESTION, (PUFFIN,), good, good, (True, False)),
@@ -70,7 +70,7 @@ def test_shares_are_over_chains_and_links_over_earlier_values() -> None:
     assert describe_failure(failure).startswith("one b [not first, clean] Which boat do I sail?")
 
 
-def test_a_chain_with_fewer_sessions_than_values_is_not_asked(tmp_path: Path) -> None:
+def test_a_chain_with_fewer_sessions_than_values_is_skipped(tmp_path: Path) -> None:
     chains, digests = load_chains([write(tmp_path / "boats.json.gz", CHAINS)])
     (chain,) = chains["boats"]
     assert (chain.id, chain.current.others, chain.sessions[1].day.isoformat()) == (
@@ -93,15 +93,15 @@ def test_the_command_asks_for_the_current_and_the_earlier_value(cli: Cli, tmp_pa
     assert document["speed"]["items"] == 3
 
 
-def test_both_runs_are_shown_side_by_side_and_drawn(cli: Cli, tmp_path: Path) -> None:
+def test_both_runs_are_shown_side_by_side_and_in_a_chart(cli: Cli, tmp_path: Path) -> None:
     file, chart = write(tmp_path / "boats.json", CHAINS), tmp_path / "chains.svg"
-    ran = cli("bench", "chains", str(file), "--compare", "--chart", str(chart))
-    assert ran.code == 0
-    assert all(words in ran.out for words in ("with model / without model", "100.0 / 100.0", "earlier values, n"))
+    result = cli("bench", "chains", str(file), "--compare", "--chart", str(chart))
+    assert result.code == 0
+    assert all(words in result.out for words in ("with model / without model", "100.0 / 100.0", "earlier values, n"))
     assert "clean, without model" in chart.read_text(encoding="utf-8")
 
 
-def test_a_file_of_another_kind_is_refused_with_the_reason(cli: Cli, tmp_path: Path) -> None:
+def test_a_file_of_another_format_is_refused_with_the_reason(cli: Cli, tmp_path: Path) -> None:
     wrong = cli("bench", "chains", str(write(tmp_path / "wrong.json", NATURAL)))
     assert (wrong.code, "is not a chain file" in wrong.err) == (2, True)
     file = str(write(tmp_path / "boats.json", CHAINS))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench_files import beliefs
+from benchmark_files import beliefs
 
-from lamina.bench.bench_vaults import BenchVaults
-from lamina.bench.precision_benchmark import run
-from lamina.bench.precision_data import load_precision_data
-from lamina.bench.precision_tiers import AnswerTiers, ExpectedTiers
-from terminal import Cli
+from benchmarks.bench_vaults import BenchVaults
+from benchmarks.precision_benchmark import run
+from benchmarks.precision_data import load_precision_data
+from benchmarks.precision_tiers import AnswerTiers, ExpectedTiers
+from command_result import Cli
 
 
 def expected(**relevant: object) -> ExpectedTiers:
     return ExpectedTiers.parse({"relevantBeliefs": relevant})
 
 
-def test_what_must_be_there_may_be_pinned_but_an_exact_set_may_not() -> None:
+def test_required_facts_may_be_pinned_but_an_exact_set_may_not() -> None:
     tiers = AnswerTiers(pinned=("a",), relevant=("b",))
     assert expected(mustInclude=["a", "b"]).faults(tiers) == []
     assert expected(mustExclude=["a"]).faults(tiers) == ["relevant shows a"]
@@ -26,7 +26,7 @@ def test_what_must_be_there_may_be_pinned_but_an_exact_set_may_not() -> None:
     assert expected(shouldOnlyInclude=[]).faults(tiers) == ["relevant also shows b"]
 
 
-def test_order_and_counts_are_of_the_relevant_tier() -> None:
+def test_order_and_counts_are_over_the_relevant_tier() -> None:
     tiers = AnswerTiers(relevant=("a", "b"))
     assert expected(orderedBefore=[["a", "b"]]).faults(tiers) == []
     assert expected(orderedBefore=[["b", "a"]]).faults(tiers) == ["relevant does not show b before a"]
@@ -34,7 +34,7 @@ def test_order_and_counts_are_of_the_relevant_tier() -> None:
     assert expected(maxCount=2).faults(tiers) == []
 
 
-def test_precision_and_recall_are_of_what_is_wanted() -> None:
+def test_precision_and_recall_are_over_the_expected_facts() -> None:
     wanted = expected(shouldOnlyInclude=["a", "b"])
     assert (wanted.precision(AnswerTiers(relevant=("a", "c"))), wanted.recall(AnswerTiers(relevant=("a", "c")))) == (
         0.5,
@@ -47,7 +47,7 @@ def test_precision_and_recall_are_of_what_is_wanted() -> None:
     assert (wanted.needs_hits, nothing.needs_hits) == (True, False)
 
 
-def test_pinned_facts_take_the_room_there_is() -> None:
+def test_pinned_facts_fill_the_remaining_budget() -> None:
     tiers = AnswerTiers(("a", "b"), ("c", "d"), ("q",))
     assert tiers.within(3) == AnswerTiers(("a", "b"), ("c",), ("q",))
     assert tiers.within(1) == AnswerTiers(("a",), (), ("q",))
@@ -56,7 +56,7 @@ def test_pinned_facts_take_the_room_there_is() -> None:
 
 def test_beliefs_become_a_memory_with_three_tiers(tmp_path: Path) -> None:
     data, _ = load_precision_data(beliefs(tmp_path / "data"))
-    sheet = run(data, BenchVaults(), lambda text, done, total: None)
+    sheet = run(data, BenchVaults(), lambda text, count, total: None)
     rows = {row.case.id: row for row in sheet.rows}
     alias = rows["alias"].tiers
     assert (alias.pinned, alias.questions) == (("b-new",), ("b-open",))
@@ -66,25 +66,25 @@ def test_beliefs_become_a_memory_with_three_tiers(tmp_path: Path) -> None:
     assert rows["empty"].tiers.pinned == ()
 
 
-def test_turns_of_a_session_teach_what_later_ones_find(tmp_path: Path) -> None:
+def test_feedback_in_a_session_affects_its_later_queries(tmp_path: Path) -> None:
     data, _ = load_precision_data(beliefs(tmp_path / "data"))
-    sheet = run(data, BenchVaults(), lambda text, done, total: None)
-    found = [row.tiers.relevant for row in sheet.turns]
-    assert "b-cat" in found[0]
-    assert "b-dog" in found[1]
-    assert "b-cat" in found[2]
+    sheet = run(data, BenchVaults(), lambda text, count, total: None)
+    relevants = [row.tiers.relevant for row in sheet.turns]
+    assert "b-cat" in relevants[0]
+    assert "b-dog" in relevants[1]
+    assert "b-cat" in relevants[2]
     assert len(sheet.strays) == 2
 
 
-def test_passes_are_told_by_category(cli: Cli, tmp_path: Path) -> None:
-    told = cli("bench", "precision", "--data", str(beliefs(tmp_path / "data")), "--json", "--failures").data
-    assert told["overall"]["retrieval"]["n"] == 3
-    assert told["overall"]["supersession"] == {"n": 1, "passed": 1}
-    assert told["overall"]["active"]["n"] == 1
-    assert told["overall"]["sessions"]["n"] == 3
-    assert set(told["categories"]) == {"Alias resolution", "Supersession chain exclusion", "Boundary"}
+def test_passes_are_reported_by_category(cli: Cli, tmp_path: Path) -> None:
+    data = cli("bench", "precision", "--data", str(beliefs(tmp_path / "data")), "--json", "--failures").data
+    assert data["overall"]["retrieval"]["n"] == 3
+    assert data["overall"]["supersession"] == {"n": 1, "passed": 1}
+    assert data["overall"]["active"]["n"] == 1
+    assert data["overall"]["sessions"]["n"] == 3
+    assert set(data["categories"]) == {"Alias resolution", "Supersession chain exclusion", "Boundary"}
 
 
 def test_a_folder_without_the_files_is_a_usage_error(cli: Cli, tmp_path: Path) -> None:
-    ran = cli("bench", "precision", "--data", str(tmp_path))
-    assert (ran.code, "is not a PrecisionMemBench file" in ran.err) == (2, True)
+    result = cli("bench", "precision", "--data", str(tmp_path))
+    assert (result.code, "is not a PrecisionMemBench file" in result.err) == (2, True)

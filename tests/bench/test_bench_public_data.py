@@ -14,15 +14,16 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from bench_files import write
+from benchmark_files import write
 
-from lamina.bench import beam, factconsolidation, locomo, longmemeval, scifact
-from lamina.bench.change_checks import READINGS, CheckSheet, CheckVerdict, ShownHit
-from lamina.bench.change_script import AskStep, load_scripts
-from lamina.bench.data_set import BenchCollection
-from lamina.bench.natural_data import ANSWERED, load_people
-from lamina.bench.natural_links import GROUPS, GivenLink, score_links
-from terminal import Cli
+import lamina
+from benchmarks import beam, factconsolidation, locomo, longmemeval, scifact
+from benchmarks.change_checks import READINGS, CheckSheet, CheckVerdict, ShownHit
+from benchmarks.change_script import AskStep, load_scripts
+from benchmarks.data_set import BenchCollection
+from benchmarks.natural_data import ANSWERED, load_people
+from benchmarks.natural_links import GROUPS, GivenLink, score_links
+from command_result import Cli
 
 FOLDER = Path(os.environ.get("LAMINA_BENCH_DATA") or Path(__file__).parents[3] / "shared" / "data")
 LOCOMO = "locomo/locomo_dev7.json.gz"
@@ -47,11 +48,11 @@ def public(name: str) -> Path:
         ("scifact/scifact_beir_test.json.gz", scifact.load, 1, 300),
     ],
 )
-def test_the_public_files_give_as_many_questions_as_are_known(
+def test_the_public_files_give_the_documented_number_of_questions(
     name: str, load: Load, vaults: int, questions: int
 ) -> None:
-    found, _ = load(public(name))
-    assert (len(found), sum(len(each.questions) for each in found)) == (vaults, questions)
+    result, _ = load(public(name))
+    assert (len(result), sum(len(item.questions) for item in result)) == (vaults, questions)
 
 
 def test_the_pool_holds_each_session_once() -> None:
@@ -59,54 +60,57 @@ def test_the_pool_holds_each_session_once() -> None:
     assert len(pool.sessions) == 473
 
 
-def test_the_questions_of_locomo_but_the_adversarial_are_those_of_the_published_split() -> None:
-    found, _ = locomo.load(public(LOCOMO))
-    assert sum(asked.category not in locomo.SEPARATE_CATEGORIES for each in found for asked in each.questions) == 1033
+def test_the_questions_of_locomo_without_the_adversarial_match_the_published_split() -> None:
+    result, _ = locomo.load(public(LOCOMO))
+    assert (
+        sum(question.category not in locomo.SEPARATE_CATEGORIES for item in result for question in item.questions)
+        == 1033
+    )
 
 
-def test_the_lists_of_facts_are_two_asked_two_hundred_questions_each() -> None:
+def test_two_lists_of_facts_have_two_hundred_questions_each() -> None:
     lists, _ = factconsolidation.load(public("memoryagentbench/fact_consolidation_6k_32k.json.gz"))
-    assert [(len(each.facts), len(each.questions)) for each in lists] == [(455, 200), (2310, 200)]
+    assert [(len(values.facts), len(values.questions)) for values in lists] == [(455, 200), (2310, 200)]
 
 
-def test_a_conversation_of_locomo_is_recalled_no_worse_than_by_words_alone(cli: Cli) -> None:
-    told = cli("bench", "locomo", "--data", str(public(LOCOMO)), "--limit", "1", "--json").data
-    assert told["overall"]["turn"]["n"] == 150
-    assert told["overall"]["turn"]["R@10"] > 55
-    assert told["overall"]["session"]["R@10"] > 85
+def test_recall_on_a_locomo_conversation_is_no_worse_than_text_search_alone(cli: Cli) -> None:
+    data = cli("bench", "locomo", "--data", str(public(LOCOMO)), "--limit", "1", "--json").data
+    assert data["overall"]["turn"]["n"] == 150
+    assert data["overall"]["turn"]["R@10"] > 55
+    assert data["overall"]["session"]["R@10"] > 85
 
 
 @pytest.mark.parametrize("name", ["change/change30_dev.json", "change/change60_extra.json"])
-def test_checks_are_judged_as_the_reference_scorer_judges_them(name: str) -> None:
+def test_checks_agree_with_the_reference_scorer(name: str) -> None:
     file, reference = public(name), _scorer(public("change/score_change.py"))
-    rng, shown = random.Random(7), []
+    rng, actual = random.Random(7), []
 
     class Shuffled(reference.BM25):  # type: ignore[misc, name-defined]
-        def recall(self, *given: object) -> list[dict[str, object]]:
-            hits: list[dict[str, object]] = super().recall(*given)
+        def recall(self, *initial: object) -> list[dict[str, object]]:
+            hits: list[dict[str, object]] = super().recall(*initial)
             rng.shuffle(hits)
-            shown.append([{**hit, "flagged": rng.random() < 0.3} for hit in hits])
-            return shown[-1]
+            actual.append([{**hit, "flagged": rng.random() < 0.3} for hit in hits])
+            return actual[-1]
 
     rows = reference.run(json.loads(file.read_text(encoding="utf-8")), Shuffled())
-    sheet, hits = CheckSheet(), iter(shown)
+    sheet, hits = CheckSheet(), iter(actual)
     for script in load_scripts(file)[0]:
         before: dict[str, CheckVerdict] = {}
         for step in script.steps:
             if isinstance(step, AskStep):
-                seen = [ShownHit(str(hit["text"]), bool(hit["flagged"])) for hit in next(hits)]
-                before[step.check.id] = sheet.add(script.id, step.check, seen, before)
+                result = [ShownHit(str(hit["text"]), bool(hit["flagged"])) for hit in next(hits)]
+                before[step.check.id] = sheet.add(script.id, step.check, result, before)
     verdicts = [(row.verdict.strict, row.verdict.primary, row.verdict.lenient) for row in sheet.rows]
     assert verdicts == [row[3] for row in rows]
-    told, wanted = sheet.overall(), reference.report(rows)
+    other_result, wanted = sheet.overall(), reference.report(rows)
     for reading in READINGS:
-        assert {each: told[each][reading] for each in ("macro", "micro", "scenarios")} == {
-            each: wanted[reading][each] for each in ("macro", "micro", "scenarios")
+        assert {name: other_result[name][reading] for name in ("macro", "micro", "scenarios")} == {
+            name: wanted[reading][name] for name in ("macro", "micro", "scenarios")
         }
 
 
-def test_natural_talk_gives_the_figures_of_the_reference_scorer(cli: Cli, tmp_path: Path) -> None:
-    reference, talk = public("natural/score_natural.py"), _slice_of_talk(tmp_path)
+def test_natural_conversations_give_the_figures_of_the_reference_scorer(cli: Cli, tmp_path: Path) -> None:
+    reference, talk = public("natural/score_natural.py"), _conversation_sample(tmp_path)
     wanted = _run_reference(reference, talk, "--wait")
     figures = cli("bench", "natural", str(talk), "--without-model", "--json").data["overall"]
     names = {"first": "current1", "top 3": "current3", "outdated": "outdated", "silent": "silent", "hidden": "hidden"}
@@ -120,19 +124,21 @@ def test_natural_talk_gives_the_figures_of_the_reference_scorer(cli: Cli, tmp_pa
     _assert_same_links(figures, wanted["links"])
 
 
-def test_links_are_judged_as_the_reference_scorer_judges_them(tmp_path: Path) -> None:
+def test_links_agree_with_the_reference_scorer(tmp_path: Path) -> None:
     talk, rng = public("natural/natural_dev_b.json"), random.Random(5)
     labels = load_people([talk])[0][0].labels
     assert labels is not None
-    given = [GivenLink((label.old,), (f"well, {label.new}.",), rng.choice(["sure", "likely"])) for label in labels[::2]]
-    given += [GivenLink((labels[0].old,), (labels[n].new,), "likely") for n in range(5)]
+    initial = [
+        GivenLink((label.old,), (f"well, {label.new}.",), rng.choice(["sure", "likely"])) for label in labels[::2]
+    ]
+    initial += [GivenLink((labels[0].old,), (labels[n].new,), "likely") for n in range(5)]
     rows = [
         {"old": list(link.old), "new": list(link.new), "grade": {"sure": "sure", "likely": "label"}[link.grade]}
-        for link in given
+        for link in initial
     ]
     file = write(tmp_path / "given.json", rows)
     wanted = _run_reference(public("natural/score_natural.py"), talk, "--engine-links", str(file))
-    _assert_same_links(score_links(given, labels).figures(), wanted["links"])
+    _assert_same_links(score_links(initial, labels).figures(), wanted["links"])
 
 
 @pytest.mark.parametrize("name", ["stale_chain_confirm", "wikistate_full_P108"])
@@ -153,7 +159,7 @@ def test_chains_give_the_figures_of_the_reference_scorer(cli: Cli, name: str) ->
     } == {key: wanted[key] for key in ("n", "top1", "top3", "clean", "order", "ended", "then3", "then_clean")}
 
 
-def _slice_of_talk(folder: Path) -> Path:
+def _conversation_sample(folder: Path) -> Path:
     """The first sessions of a person, up to twelve checks of each kind, and the labels."""
     data = json.loads(public("natural/natural_dev_a.json").read_text(encoding="utf-8"))
     kinds = dict.fromkeys(check["kind"] for check in data["checks"])
@@ -166,11 +172,11 @@ def _slice_of_talk(folder: Path) -> Path:
 
 def _run_reference(scorer: Path, *words: object) -> Any:
     """Run a reference scorer in a process of its own, on the engine under test and without the state model."""
-    source = Path(longmemeval.__file__).parents[2]
+    source = Path(lamina.__file__).parents[1]
     environment = {**os.environ, "PYTHONPATH": str(source), "LAMINA_STATE_MODEL": "off"}
     command = [sys.executable, str(scorer), *map(str, words)]
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return json.loads(ran.stdout.splitlines()[-1])
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return json.loads(result.stdout.splitlines()[-1])
 
 
 def _assert_same_links(figures: dict[str, Any], wanted: dict[str, Any]) -> None:

@@ -7,27 +7,27 @@ from random import Random
 
 import pytest
 
-from lamina.bench.year_benchmark import BARS, STATEMENT_TYPES, UsageHabits, judge_bars, make_statements, make_words
-from terminal import Cli
+from benchmarks.year_benchmark import BARS, STATEMENT_TYPES, UsageHabits, judge_bars, make_statements, make_words
+from command_result import Cli
 
 
-def test_made_up_words_are_all_different_and_the_same_for_a_seed() -> None:
+def test_generated_words_are_distinct_and_repeat_for_a_seed() -> None:
     assert len(set(make_words(Random(1), 500))) == 500
     assert make_words(Random(1), 50) == make_words(Random(1), 50) != make_words(Random(2), 50)
 
 
-def test_a_year_is_the_same_for_a_seed_and_spread_over_its_days() -> None:
+def test_a_generated_year_repeats_for_a_seed_and_is_spread_over_its_days() -> None:
     year = make_statements(2000, 50, 3)
     assert year == make_statements(2000, 50, 3) != make_statements(2000, 50, 4)
     assert {len(today) for today in year} == {40}
-    told = [each for today in year for each in today]
-    assert len({each.content for each in told}) == len({each.question for each in told}) == len(told)
-    kinds = Counter(each.sort for each in told)
+    result = [item for today in year for item in today]
+    assert len({item.content for item in result}) == len({item.question for item in result}) == len(result)
+    kinds = Counter(item.sort for item in result)
     assert all(abs(kinds[sort] / 2000 - sort.share) < 0.05 for sort in STATEMENT_TYPES)
     assert sum(sort.share for sort in STATEMENT_TYPES) == pytest.approx(1.0)
 
 
-def test_the_young_and_the_favourites_are_used_most_and_nothing_before_it_is_written() -> None:
+def test_recent_and_favourite_atoms_are_used_most_and_none_before_it_is_written() -> None:
     habits, used = UsageHabits(Random(1), 50), Counter[int]()
     for day in range(1, 60):
         today = habits.used_on_day(day * 20, 20)
@@ -38,20 +38,22 @@ def test_the_young_and_the_favourites_are_used_most_and_nothing_before_it_is_wri
     assert top > 0.15 * used.total() and len(used) > 300
 
 
-def test_a_bar_without_a_figure_that_must_be_reached_does_not_hold() -> None:
-    told = judge_bars({"hot episodic": 31.0, "used, of control": 99.0})
-    assert told.keys() == BARS.keys()
+def test_a_missing_figure_fails_its_threshold() -> None:
+    result = judge_bars({"hot episodic": 31.0, "used, of control": 99.0})
+    assert result.keys() == BARS.keys()
     assert (
-        told["used, of control"]["holds"] and not told["hot episodic"]["holds"] and not told["old and unused"]["holds"]
+        result["used, of control"]["holds"]
+        and not result["hot episodic"]["holds"]
+        and not result["old and unused"]["holds"]
     )
 
 
-def test_a_short_year_is_lived_to_its_end(cli: Cli) -> None:
-    told = cli("bench", "year", "--atoms", "120", "--days", "120", "--json").data
-    assert set(told) == {"bench", "commit", "data_sha256", "settings", "overall", "categories", "speed"}
-    assert told["bench"] == "year" and told["settings"]["atoms"] == 120
-    assert len(told["categories"]) == 5 and "day 120" in told["categories"]
-    figures = told["overall"]["figures"]
+def test_a_short_year_runs_to_its_end(cli: Cli) -> None:
+    data = cli("bench", "year", "--atoms", "120", "--days", "120", "--json").data
+    assert set(data) == {"bench", "commit", "data_sha256", "settings", "overall", "categories", "speed"}
+    assert data["bench"] == "year" and data["settings"]["atoms"] == 120
+    assert len(data["categories"]) == 5 and "day 120" in data["categories"]
+    figures = data["overall"]["figures"]
     assert figures["used, of control"] >= 99 and figures["archive by dreams"] > 0 and figures["demote by hand"] > 0
-    assert told["speed"]["dreaming_s"] > 0 and told["speed"]["dreaming_cpu_s"] > 0
-    assert set(told["overall"]["bars"]) == set(BARS)
+    assert data["speed"]["dreaming_s"] > 0 and data["speed"]["dreaming_cpu_s"] > 0
+    assert set(data["overall"]["bars"]) == set(BARS)

@@ -20,7 +20,7 @@ from lamina.settings import load_settings
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
 
-class Talk:
+class DailyTurns:
     """A person who speaks on one day after another."""
 
     def __init__(self, path: Path, **how: Any) -> None:
@@ -31,8 +31,8 @@ class Talk:
     def says(self, *turns: str) -> Receipt:
         self.tick()
         at = self._clock.at
-        told = [{"speaker": "Ida", "content": turn, "at": at} for turn in turns]
-        return self.memory.capture(told, session_id=f"day {self._days}", observed_at=at, wait=True)
+        result = [{"speaker": "Ida", "content": turn, "at": at} for turn in turns]
+        return self.memory.capture(result, session_id=f"day {self._days}", observed_at=at, wait=True)
 
     def tick(self) -> None:
         self._days += 1
@@ -40,20 +40,20 @@ class Talk:
 
     def statement(self, words: str) -> Atom:
         """The statement with these words in it."""
-        (found,) = [
-            each for each in self.memory.list(status=None, limit=None) if words in each.content and not each.is_segment
+        (atom,) = [
+            item for item in self.memory.list(status=None, limit=None) if words in item.content and not item.is_segment
         ]
-        return found
+        return atom
 
 
 @pytest.fixture
-def talk(tmp_path: Path) -> Iterator[Talk]:
-    made = Talk(tmp_path)
-    with made.memory:
-        yield made
+def daily_turns(tmp_path: Path) -> Iterator[DailyTurns]:
+    result = DailyTurns(tmp_path)
+    with result.memory:
+        yield result
 
 
-def library(talk: Talk) -> Atom:
+def library_statement(talk: DailyTurns) -> Atom:
     """A statement that depends on where the library is."""
     where = talk.memory.remember(
         "The library is on Hill Road.", subject="library", attribute="street", value="Hill"
@@ -63,66 +63,66 @@ def library(talk: Talk) -> Atom:
     return parking
 
 
-def moved(talk: Talk) -> Receipt:
+def move_library(talk: DailyTurns) -> Receipt:
     talk.tick()
     return talk.memory.remember("The library is on Canal Street.", subject="library", attribute="street", value="Canal")
 
 
-def test_what_depends_on_a_changed_fact_is_challenged_with_the_reason(talk: Talk) -> None:
-    parking = library(talk)
-    receipt = moved(talk)
-    assert talk.memory.get(parking.id).status is Status.CHALLENGED
+def test_what_depends_on_a_changed_fact_is_challenged_with_the_reason(daily_turns: DailyTurns) -> None:
+    parking = library_statement(daily_turns)
+    receipt = move_library(daily_turns)
+    assert daily_turns.memory.get(parking.id).status is Status.CHALLENGED
     (why,) = [outcome.reason for outcome in receipt.outcomes if outcome.atom.id == parking.id]
     assert "depends on" in why
-    assert why in talk.memory.history(parking.id).versions[-1].reason
+    assert why in daily_turns.memory.history(parking.id).versions[-1].reason
 
 
-def test_undoing_the_change_takes_the_doubt_back(talk: Talk) -> None:
-    parking = library(talk)
-    receipt = moved(talk)
-    talk.memory.undo(str(receipt.commit))
-    assert talk.memory.get(parking.id).status is Status.ACTIVE
+def test_undoing_the_change_withdraws_the_challenge(daily_turns: DailyTurns) -> None:
+    parking = library_statement(daily_turns)
+    receipt = move_library(daily_turns)
+    daily_turns.memory.undo(str(receipt.commit))
+    assert daily_turns.memory.get(parking.id).status is Status.ACTIVE
 
 
-def test_what_is_pinned_is_left_alone(talk: Talk) -> None:
-    parking = library(talk)
-    talk.memory.pin(parking.id)
-    moved(talk)
-    assert talk.memory.get(parking.id).status is Status.ACTIVE
+def test_pinned_statements_are_left_alone(daily_turns: DailyTurns) -> None:
+    parking = library_statement(daily_turns)
+    daily_turns.memory.pin(parking.id)
+    move_library(daily_turns)
+    assert daily_turns.memory.get(parking.id).status is Status.ACTIVE
 
 
-def test_forgetting_a_fact_doubts_what_rests_on_it(talk: Talk) -> None:
-    parking = library(talk)
-    talk.memory.forget(talk.statement("Hill Road").id, "no longer wanted")
-    assert talk.memory.get(parking.id).status is Status.CHALLENGED
+def test_forgetting_a_fact_challenges_its_dependants(daily_turns: DailyTurns) -> None:
+    parking = library_statement(daily_turns)
+    daily_turns.memory.forget(daily_turns.statement("Hill Road").id, "no longer wanted")
+    assert daily_turns.memory.get(parking.id).status is Status.CHALLENGED
 
 
-def test_only_the_first_step_is_doubted_in_the_store(talk: Talk) -> None:
-    parking = library(talk)
-    walk = talk.memory.remember("I walk past the fountain.").atom
-    talk.memory.relate(walk.id, "depends_on", parking.id)
-    moved(talk)
-    assert talk.memory.get(walk.id).status is Status.ACTIVE
+def test_only_direct_dependants_are_challenged_in_the_store(daily_turns: DailyTurns) -> None:
+    parking = library_statement(daily_turns)
+    walk = daily_turns.memory.remember("I walk past the fountain.").atom
+    daily_turns.memory.relate(walk.id, "depends_on", parking.id)
+    move_library(daily_turns)
+    assert daily_turns.memory.get(walk.id).status is Status.ACTIVE
 
 
-def test_a_change_that_a_sentence_names_doubts_what_depends_on_it(talk: Talk) -> None:
-    talk.says("I live in Leeds.", "My gym is Ironhouse.")
-    talk.memory.relate(talk.statement("gym").id, "depends_on", talk.statement("live in Leeds").id)
-    talk.says("I moved from Leeds to Hull.")
-    assert talk.statement("live in Leeds").status is Status.SUPERSEDED
-    assert talk.statement("gym").status is Status.CHALLENGED
+def test_a_change_named_in_a_sentence_challenges_its_dependants(daily_turns: DailyTurns) -> None:
+    daily_turns.says("I live in Leeds.", "My gym is Ironhouse.")
+    daily_turns.memory.relate(daily_turns.statement("gym").id, "depends_on", daily_turns.statement("live in Leeds").id)
+    daily_turns.says("I moved from Leeds to Hull.")
+    assert daily_turns.statement("live in Leeds").status is Status.SUPERSEDED
+    assert daily_turns.statement("gym").status is Status.CHALLENGED
 
 
-def test_nothing_is_doubted_by_a_guess(talk: Talk) -> None:
-    talk.says("I live in Leeds.", "My gym is Ironhouse because I live in Leeds.")
-    talk.says("I moved from Leeds to Hull.")
-    assert not [each for each in talk.memory.list(status=None, limit=None) if each.status is Status.CHALLENGED]
+def test_a_guess_challenges_nothing(daily_turns: DailyTurns) -> None:
+    daily_turns.says("I live in Leeds.", "My gym is Ironhouse because I live in Leeds.")
+    daily_turns.says("I moved from Leeds to Hull.")
+    assert not [atom for atom in daily_turns.memory.list(status=None, limit=None) if atom.status is Status.CHALLENGED]
 
 
-def test_somebody_adds_a_rule_of_their_own(tmp_path: Path) -> None:
+def test_a_custom_dependency_rule_can_be_added(tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
     file.write_text('[[dependencies]]\nwhen = ["choir"]\ndoubts = ["rehearsal"]\n', encoding="utf-8")
-    talk = Talk(tmp_path, settings=load_settings(file))
+    talk = DailyTurns(tmp_path, settings=load_settings(file))
     with talk.memory:
         talk.memory.remember("My choir is Cantabile.", subject="Ida", attribute="choir", value="Cantabile")
         rehearsal = talk.memory.remember("Rehearsals: Tuesday.", subject="Ida", attribute="rehearsal", value="Tuesday")
@@ -134,7 +134,7 @@ def test_somebody_adds_a_rule_of_their_own(tmp_path: Path) -> None:
         assert talk.memory.get(other.atom.id).status is Status.ACTIVE
 
 
-def test_a_rule_without_anything_to_doubt_is_refused(tmp_path: Path) -> None:
+def test_a_rule_that_can_challenge_nothing_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
     file.write_text('[[dependencies]]\nwhen = ["choir"]\ndoubts = []\n', encoding="utf-8")
     with pytest.raises(InvalidInput, match="doubts"):

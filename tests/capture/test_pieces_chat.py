@@ -1,4 +1,7 @@
-"""Pasted transcripts: a piece a turn, and prose that holds a colon left alone."""
+"""Pasted transcripts are split into turns, and prose with colons is left alone.
+
+Covers `lamina.capture.pieces.chat_transcript`.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ def at(day: int, hour: int, minute: int, second: int = 0, month: int = 5) -> dat
         "Dr. Smith: How are you?\nPatient: Fine.\nDr. Smith: Good.",
     ],
 )
-def test_a_transcript_is_known_as_one(text: str) -> None:
+def test_a_transcript_is_recognised(text: str) -> None:
     assert detect_format(text) is TextFormat.CHAT
     assert len({piece.speaker for piece in split_text(text, TextFormat.CHAT)}) >= (1 if "only me" in text else 2)
 
@@ -73,7 +76,7 @@ def test_prose_with_colons_is_no_transcript(text: str) -> None:
     assert detect_format(text) is not TextFormat.CHAT
 
 
-def test_labels_in_bold_do_not_make_a_note_a_transcript() -> None:
+def test_bold_labels_do_not_make_a_note_a_transcript() -> None:
     text = "**Tea:** green\n\n**Coffee:** black\n\n**Tea:** white\n"
     assert detect_format(text, "drinks.md") is TextFormat.MARKDOWN
     assert (
@@ -82,7 +85,7 @@ def test_labels_in_bold_do_not_make_a_note_a_transcript() -> None:
     assert detect_format("## User\nhi\n\n## Assistant\nhello", "talk.md") is TextFormat.CHAT
 
 
-def test_a_turn_is_everything_up_to_the_next() -> None:
+def test_a_turn_extends_to_the_next_one() -> None:
     assert turns("Ann: hi\nBob: one\n\n  two: three\nAnn: bye\n") == [
         ("Ann", "hi"),
         ("Bob", "one\n\n  two: three"),
@@ -100,7 +103,7 @@ def test_code_in_a_turn_starts_no_turn() -> None:
     ]
 
 
-def test_words_before_the_first_turn_are_kept() -> None:
+def test_text_before_the_first_turn_is_kept() -> None:
     assert turns("A talk.\n\nIn spring.\n\nAnn: hi\nBob: lo and behold, it works\nAnn: x") == [
         (None, "A talk."),
         (None, "In spring."),
@@ -110,19 +113,19 @@ def test_words_before_the_first_turn_are_kept() -> None:
     ]
 
 
-def test_what_the_chat_program_says_has_a_time_and_no_speaker() -> None:
+def test_messages_of_the_chat_program_have_a_time_and_no_speaker() -> None:
     first, *_ = split_text(
         "1/5/24, 12:03 - You joined\n1/5/24, 12:04 - Ann: hi\n13/5/24, 12:05 - Bob: a", TextFormat.CHAT
     )
     assert (first.speaker, first.text, first.at) == (None, "You joined", at(1, 12, 3))
 
 
-def test_a_time_with_its_day_is_a_field() -> None:
+def test_a_time_with_its_date_becomes_a_field() -> None:
     text = "[2024-05-01 09:05] Ann: hi\n[2024-05-02T10:00:30Z] Bob: hello\n"
     assert [piece.at for piece in split_text(text, TextFormat.CHAT)] == [at(1, 9, 5), at(2, 10, 0, 30)]
 
 
-def test_a_time_without_a_day_is_counted_from_the_day_given() -> None:
+def test_a_time_without_a_date_uses_the_given_date() -> None:
     text = "22:50 Ann: hi\n23:50 Bob: hm\n00:10 Ann: late"
     assert [piece.at for piece in split_text(text, TextFormat.CHAT, DAY)] == [
         at(1, 22, 50),
@@ -131,7 +134,7 @@ def test_a_time_without_a_day_is_counted_from_the_day_given() -> None:
     ]
 
 
-def test_a_time_without_any_day_stays_with_the_words() -> None:
+def test_a_time_without_any_date_stays_in_the_text() -> None:
     assert turns("[12:03] Ann: hi\n[12:04] Bob: hello") == [("Ann", "[12:03] hi"), ("Bob", "[12:04] hello")]
 
 
@@ -147,24 +150,24 @@ def test_a_time_without_any_day_stays_with_the_words() -> None:
         (["5/1/24, 12:03 AM", "5/2/24, 12:03 PM"], [at(1, 0, 3), at(2, 12, 3)]),
     ],
 )
-def test_whether_day_or_month_comes_first_is_told_by_all_of_them(stamps: list[str], moments: list[datetime]) -> None:
+def test_day_or_month_first_is_decided_by_all_dates(stamps: list[str], moments: list[datetime]) -> None:
     text = "\n".join(f"{stamp} - Ann: words" for stamp in stamps)
     assert [piece.at for piece in split_text(text, TextFormat.CHAT)] == moments
 
 
-def test_a_day_that_does_not_exist_stays_with_the_words() -> None:
+def test_an_impossible_date_stays_in_the_text() -> None:
     assert turns("31/02/24, 12:03 - Ann: hi\n13/02/24, 12:04 - Bob: x")[0] == ("Ann", "[31/02/24, 12:03] hi")
 
 
-def test_a_turn_that_no_segment_could_hold_is_cut_and_keeps_its_speaker() -> None:
+def test_a_turn_over_the_segment_limit_is_split_and_keeps_its_speaker() -> None:
     text = "Ann: " + "A sentence about tea. " * 2_000 + "\nBob: hm\nAnn: yes"
-    found = split_text(text, TextFormat.CHAT)
-    assert [piece.speaker for piece in found][-3:] == ["Ann", "Bob", "Ann"]
-    assert all(len(piece.text) <= TURN_LIMIT for piece in found)
-    assert "".join(piece.text for piece in found[:-2]).split() == ("A sentence about tea. " * 2_000).split()
+    pieces = split_text(text, TextFormat.CHAT)
+    assert [piece.speaker for piece in pieces][-3:] == ["Ann", "Bob", "Ann"]
+    assert all(len(piece.text) <= TURN_LIMIT for piece in pieces)
+    assert "".join(piece.text for piece in pieces[:-2]).split() == ("A sentence about tea. " * 2_000).split()
 
 
-def test_what_is_called_a_chat_and_is_none_is_kept_as_paragraphs() -> None:
+def test_a_claimed_chat_that_is_none_is_stored_as_paragraphs() -> None:
     assert turns("Just words.\n\nMore words.") == [(None, "Just words."), (None, "More words.")]
 
 
@@ -173,8 +176,8 @@ TURNS = st.lists(st.tuples(st.sampled_from(["Ann", "Bob Lee", "José", "小明"]
 
 
 @given(TURNS)
-def test_turns_written_down_come_back(said: list[tuple[str, str]]) -> None:
+def test_rendered_turns_round_trip(said: list[tuple[str, str]]) -> None:
     text = "\n".join(f"[2024-05-01 10:{n:02}] {who}: {words}" for n, (who, words) in enumerate(said))
-    found = split_text(text, detect_format(text))
-    assert [(piece.speaker, piece.text.split()) for piece in found] == [(who, words.split()) for who, words in said]
-    assert [piece.at for piece in found] == [at(1, 10, n) for n in range(len(said))]
+    pieces = split_text(text, detect_format(text))
+    assert [(piece.speaker, piece.text.split()) for piece in pieces] == [(who, words.split()) for who, words in said]
+    assert [piece.at for piece in pieces] == [at(1, 10, n) for n in range(len(said))]

@@ -1,4 +1,7 @@
-"""Source code in pieces: a definition each, with what leads it, and its place when it is too long for one."""
+"""Source code is split into definitions with their comments, and long ones at their methods.
+
+Covers `lamina.capture.pieces.source_code`.
+"""
 
 from __future__ import annotations
 
@@ -102,12 +105,12 @@ SQL = "create table a (x int);\n\nCREATE OR REPLACE FUNCTION f() returns int as 
     ],
 )
 def test_a_definition_is_a_piece_with_the_comments_above_it(text: str, firsts: list[str]) -> None:
-    found = [piece.text for piece in split_text(text, TextFormat.CODE)]
-    assert len(found) == len(firsts)
-    assert all(piece.startswith(first) for piece, first in zip(found, firsts, strict=True))
+    texts = [piece.text for piece in split_text(text, TextFormat.CODE)]
+    assert len(texts) == len(firsts)
+    assert all(piece.startswith(first) for piece, first in zip(texts, firsts, strict=True))
 
 
-def test_a_long_class_is_cut_at_its_methods_which_know_their_class() -> None:
+def test_a_long_class_is_split_at_its_methods_which_carry_the_class_name() -> None:
     body = "".join(f"    def m{n}(self):\n" + f"        x = {n}\n" * 60 + "\n" for n in range(10))
     first, *methods = split_text(f"class Store(Base):\n    kept = 1\n\n{body}", TextFormat.CODE)
     assert first.text == "class Store(Base):\n    kept = 1"
@@ -115,15 +118,15 @@ def test_a_long_class_is_cut_at_its_methods_which_know_their_class() -> None:
     assert {piece.context for piece in methods} == {"class Store(Base)"}
 
 
-def test_no_piece_is_above_the_limit_and_no_line_is_cut() -> None:
+def test_no_piece_exceeds_the_limit_and_no_line_is_split() -> None:
     lines = [f"value_{n} = {n}" if n % 40 else "" for n in range(2_000)]
-    found = [piece.text for piece in split_text("\n".join(lines), TextFormat.CODE)]
-    assert all(len(text) <= PARAGRAPH_LIMIT for text in found)
-    assert [line for text in found for line in text.split("\n") if line] == [line for line in lines if line]
-    assert all(text.startswith("value_") and int(text[6 : text.index(" ")]) % 40 == 1 for text in found)
+    texts = [piece.text for piece in split_text("\n".join(lines), TextFormat.CODE)]
+    assert all(len(text) <= PARAGRAPH_LIMIT for text in texts)
+    assert [line for text in texts for line in text.split("\n") if line] == [line for line in lines if line]
+    assert all(text.startswith("value_") and int(text[6 : text.index(" ")]) % 40 == 1 for text in texts)
 
 
-def test_fences_in_pasted_code_part_words_from_code() -> None:
+def test_fences_in_pasted_code_separate_text_from_code() -> None:
     text = "Look at this.\n\n```\ndef f():\n    return 1\n\ndef g():\n    return 2\n```\n\nNice."
     assert [piece.text for piece in split_text(text, TextFormat.CODE)] == [
         "Look at this.",

@@ -19,7 +19,15 @@ from lamina.capture.segment import SegmentTarget, extend_segments
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 PLACE = SegmentTarget(
-    parse_scope("org:local"), "doc", None, Origin.DOCUMENT, None, (), NOON, 12_000, timedelta(minutes=30)
+    scope=parse_scope("org:local"),
+    session_id="doc",
+    source_id=None,
+    origin=Origin.DOCUMENT,
+    principal=None,
+    agents=(),
+    observed_at=NOON,
+    max_chars=12_000,
+    idle_timeout=timedelta(minutes=30),
 )
 PARTS = [
     "# A\n",
@@ -60,14 +68,14 @@ def segments(pieces: Sequence[TextPiece], open_segment: Atom | None = None) -> l
 @given(
     st.one_of(st.text(), st.lists(st.sampled_from(PARTS), max_size=30).map("".join)), st.sampled_from(list(TextFormat))
 )
-def test_every_piece_comes_back_from_its_segment_word_for_word(text: str, form: TextFormat) -> None:
+def test_every_piece_is_read_back_verbatim_from_its_segment(text: str, form: TextFormat) -> None:
     text = text.replace("\r", "\n")
     pieces = split_text(text, form)
-    found = [passage for segment in segments(pieces) for passage in passages_of(segment)]
-    assert [passage.text for passage in found] == [piece.text for piece in pieces]
+    result = [passage for segment in segments(pieces) for passage in passages_of(segment)]
+    assert [passage.text for passage in result] == [piece.text for piece in pieces]
 
 
-def test_a_page_is_a_segment_of_its_own() -> None:
+def test_each_page_is_a_separate_segment() -> None:
     one, two = segments([TextPiece("a", page="page 1"), TextPiece("b", page="page 1"), TextPiece("c", page="page 2")])
     assert [passage.text for passage in passages_of(one)] == ["a", "b"]
     assert (one.metadata, two.metadata) == ({"page": "page 1"}, {"page": "page 2"})
@@ -75,7 +83,7 @@ def test_a_page_is_a_segment_of_its_own() -> None:
     assert (grown.id, [passage.text for passage in passages_of(grown)]) == (two.id, ["c", "d"])
 
 
-def test_a_segment_that_begins_below_a_heading_says_so() -> None:
+def test_a_segment_that_begins_below_a_heading_records_it() -> None:
     text = "# Tea\n\n" + "\n\n".join(f"Paragraph {n} about tea. {'x' * 900}" for n in range(30))
     first, *later = segments(split_text(text, detect_format(text, "tea.md")))
     assert first.metadata == {}

@@ -1,4 +1,7 @@
-"""Secrets leave a text before anything else sees it, and nothing else does."""
+"""Secrets are removed from a text before anything else reads it, and nothing else is.
+
+Covers `lamina.capture.redact.secret_formats` and `lamina.capture.redact.secret_span`.
+"""
 
 from __future__ import annotations
 
@@ -7,37 +10,37 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from planted_secrets import PlantedSecret, benign_lines, format_names, plant_secrets
 
 from lamina.capture.redact import RedactedText, redact
-from lamina.testing.planted_secrets import PlantedSecret, benign_lines, format_names, plant_secrets
 
 SEED = 20_261_114
-EACH = 6
+PER_FORMAT = 6
 
 
-def gone(each: PlantedSecret) -> bool:
+def is_removed(secret: PlantedSecret) -> bool:
     """Whether neither the secret nor its last two thirds in pieces of eight are left."""
-    left = redact(each.text).text
-    tail = each.secret[len(each.secret) // 3 :] if len(each.secret) >= 12 else each.secret
-    return not any(tail[at : at + 8] in left for at in range(max(1, len(tail) - 7)))
+    text = redact(secret.text).text
+    tail = secret.secret[len(secret.secret) // 3 :] if len(secret.secret) >= 12 else secret.secret
+    return not any(tail[at : at + 8] in text for at in range(max(1, len(tail) - 7)))
 
 
 def test_at_least_forty_formats_are_known() -> None:
     assert len(format_names()) >= 40
 
 
-def test_ninety_five_of_a_hundred_secrets_of_every_format_are_taken_out() -> None:
-    found: Counter[str] = Counter()
+def test_ninety_five_percent_of_the_secrets_of_every_format_are_redacted() -> None:
+    counter: Counter[str] = Counter()
     missed: list[str] = []
-    for each in plant_secrets(SEED, EACH):
-        found[each.name] += gone(each)
-        if not gone(each):
-            missed.append(f"{each.name}: {each.text}")
-    assert sum(found.values()) >= 0.95 * EACH * len(format_names()), missed
-    assert min(found[name] for name in format_names()) >= EACH - 1, missed
+    for planted_secret in plant_secrets(SEED, PER_FORMAT):
+        counter[planted_secret.name] += is_removed(planted_secret)
+        if not is_removed(planted_secret):
+            missed.append(f"{planted_secret.name}: {planted_secret.text}")
+    assert sum(counter.values()) >= 0.95 * PER_FORMAT * len(format_names()), missed
+    assert min(counter[name] for name in format_names()) >= PER_FORMAT - 1, missed
 
 
-def test_technical_lines_without_a_secret_stay_as_they_are() -> None:
+def test_technical_lines_without_a_secret_are_unchanged() -> None:
     touched = [line for line in benign_lines(SEED, 1500) if redact(line).secrets]
     assert len(touched) <= 7, touched
 
@@ -48,17 +51,17 @@ def test_the_same_seed_plants_the_same_secrets() -> None:
     assert list(benign_lines(7, 100)) == list(benign_lines(7, 100))
 
 
-def test_a_mark_says_what_was_there_and_nothing_more() -> None:
-    done = redact("The key is AKIAQ2W3E4R5T6Y7U2I3 and the password is Tr0ub4dor&3, Ann.")
-    assert done.text == "The key is [redacted: aws access key id] and the password is [redacted: password], Ann."
-    assert [done.text[each.start : each.end] for each in done.secrets] == [
+def test_a_mark_names_the_type_of_secret_and_nothing_more() -> None:
+    redacted = redact("The key is AKIAQ2W3E4R5T6Y7U2I3 and the password is Tr0ub4dor&3, Ann.")
+    assert redacted.text == "The key is [redacted: aws access key id] and the password is [redacted: password], Ann."
+    assert [redacted.text[secret.start : secret.end] for secret in redacted.secrets] == [
         "[redacted: aws access key id]",
         "[redacted: password]",
     ]
-    assert str(done) == "2 secrets redacted: aws access key id, password"
+    assert str(redacted) == "2 secrets redacted: aws access key id, password"
 
 
-def test_a_receipt_counts_secrets_of_one_sort() -> None:
+def test_a_receipt_counts_secrets_of_each_type() -> None:
     assert str(redact("password = 'abc123def' and password = 'xyz789uvw'")) == (
         "2 secrets redacted: password (2 times)"
     )
@@ -72,7 +75,7 @@ def test_a_text_without_secrets_is_the_same_object() -> None:
     assert redact(text).text is text
 
 
-def test_a_private_key_goes_with_its_frame_and_its_lines() -> None:
+def test_a_private_key_is_removed_with_its_frame_and_lines() -> None:
     body = "\n".join(["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7"] * 4)
     block = f"-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----"
     assert redact(f"here:\n{block}\nthanks").text == "here:\n[redacted: private key]\nthanks"
@@ -80,19 +83,19 @@ def test_a_private_key_goes_with_its_frame_and_its_lines() -> None:
     assert redact(f'{{"private_key": "{escaped}"}}').text == '{"private_key": "[redacted: private key]"}'
 
 
-def test_a_private_key_without_an_end_is_taken_as_far_as_it_goes() -> None:
+def test_a_private_key_without_an_end_is_removed_as_far_as_it_goes() -> None:
     lines = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\nq8Zr3LmN0pXc7VbY5tKd"
-    done = redact(f"-----BEGIN RSA PRIVATE KEY-----\n{lines}\n\nThat is all, I lost the rest.")
-    assert done.text == "[redacted: private key]\n\nThat is all, I lost the rest."
+    redacted = redact(f"-----BEGIN RSA PRIVATE KEY-----\n{lines}\n\nThat is all, I lost the rest.")
+    assert redacted.text == "[redacted: private key]\n\nThat is all, I lost the rest."
 
 
-def test_public_keys_and_certificates_stay() -> None:
+def test_public_keys_and_certificates_are_kept() -> None:
     for label in ("PUBLIC KEY", "CERTIFICATE"):
         text = f"-----BEGIN {label}-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA\n-----END {label}-----"
         assert redact(text).text == text
 
 
-def test_only_the_password_of_an_address_goes() -> None:
+def test_only_the_password_of_an_address_is_removed() -> None:
     assert redact("postgres://ann:s3cr3t@db:5432/shop?x=1").text == (
         "postgres://ann:[redacted: password]@db:5432/shop?x=1"
     )
@@ -102,17 +105,17 @@ def test_only_the_password_of_an_address_goes() -> None:
 
 
 @pytest.mark.parametrize("before", ["", "=", '"', "\\n", "%3D", "\\u003d", ":", "(", "_", " "])
-def test_a_secret_is_found_behind_any_mark(before: str) -> None:
+def test_a_secret_is_found_after_any_punctuation(before: str) -> None:
     token = "glpat-" + "q8Zr3LmN0pXc7VbY5tKd"
     assert redact(before + token).text == before + "[redacted: gitlab token]"
 
 
-def test_a_token_is_not_found_inside_a_word() -> None:
+def test_a_token_inside_a_word_is_ignored() -> None:
     for harmless in ("task-q8Zr3LmN0pXc7VbY5tKdA", "NOTAKIAQ2W3E4R5T6Y7U2I3X", "skeleton-q8zr3lmn0pxc7vby5t"):
         assert redact(harmless).text == harmless
 
 
-def test_a_checksum_that_holds_outweighs_the_look_of_a_placeholder() -> None:
+def test_a_valid_checksum_outweighs_the_form_of_a_placeholder() -> None:
     from lamina.capture.redact.checks import base62_crc32
 
     body = "x" * 30
@@ -120,7 +123,7 @@ def test_a_checksum_that_holds_outweighs_the_look_of_a_placeholder() -> None:
     assert not redact(f"npm_{'x' * 36}").secrets
 
 
-def test_documented_placeholders_stay() -> None:
+def test_documented_placeholders_are_kept() -> None:
     for harmless in (
         "AKIAIOSFODNN7EXAMPLE",
         "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
@@ -130,12 +133,14 @@ def test_documented_placeholders_stay() -> None:
         assert redact(f"key {harmless}").text == f"key {harmless}"
 
 
-def test_a_secret_that_two_finders_see_is_marked_once_by_the_better_name() -> None:
-    done = redact("api_key = 'glpat-q8Zr3LmN0pXc7VbY5tKd'")
-    assert done.text == "api_key = '[redacted: gitlab token]'"
+def test_a_secret_found_by_two_finders_is_marked_once_by_the_more_specific_name() -> None:
+    redacted = redact("api_key = 'glpat-q8Zr3LmN0pXc7VbY5tKd'")
+    assert redacted.text == "api_key = '[redacted: gitlab token]'"
 
 
-SOUP = st.text(st.sampled_from("aB3 =:\"'-_./@\n\\{}[]()<>&$é字") | st.sampled_from("pwdtokensecretkey"), max_size=200)
+RANDOM_TEXT = st.text(
+    st.sampled_from("aB3 =:\"'-_./@\n\\{}[]()<>&$é字") | st.sampled_from("pwdtokensecretkey"), max_size=200
+)
 PIECES = st.lists(
     st.sampled_from(
         ["password", "token", " is ", "=", ": ", '"', "'", "sk-", "ghp_", "eyJ", "://", "@", "hunter2x", "AKIA"]
@@ -146,24 +151,24 @@ PIECES = st.lists(
 
 
 @settings(max_examples=300, deadline=None)
-@given(SOUP | PIECES)
-def test_marks_lie_where_the_spans_say_and_all_else_is_kept(text: str) -> None:
-    done = redact(text, personal=True)
-    kept, at = [], 0
-    for each in done.secrets:
-        assert done.text[each.start : each.end] == f"[redacted: {each.name}]"
-        kept.append(done.text[at : each.start])
-        at = each.end
-    kept.append(done.text[at:])
+@given(RANDOM_TEXT | PIECES)
+def test_marks_are_where_the_spans_say_and_all_other_text_is_kept(text: str) -> None:
+    redacted = redact(text, personal=True)
+    stored, at = [], 0
+    for secret in redacted.secrets:
+        assert redacted.text[secret.start : secret.end] == f"[redacted: {secret.name}]"
+        stored.append(redacted.text[at : secret.start])
+        at = secret.end
+    stored.append(redacted.text[at:])
     rest = text
-    for piece in kept:
+    for piece in stored:
         start = rest.index(piece)
         rest = rest[start + len(piece) :]
 
 
 @settings(max_examples=300, deadline=None)
-@given(SOUP | PIECES)
-def test_what_is_redacted_once_is_redacted(text: str) -> None:
+@given(RANDOM_TEXT | PIECES)
+def test_redaction_is_idempotent(text: str) -> None:
     once = redact(text).text
     assert redact(once).text == once
 
@@ -185,7 +190,7 @@ def test_what_is_redacted_once_is_redacted(text: str) -> None:
         "4 ",
     ],
 )
-def test_a_long_text_that_repeats_itself_is_read_to_its_end(unit: str) -> None:
+def test_a_long_repetitive_text_is_read_to_its_end(unit: str) -> None:
     """Where any finder took the square of the length, this would not come back in a day."""
     soup = unit * (200_000 // len(unit))
     assert redact(f"{soup} glpat-q8Zr3LmN0pXc7VbY5tKd", personal=True).text.endswith("[redacted: gitlab token]")

@@ -7,13 +7,13 @@ import random
 import pytest
 
 from lamina.capture.redact import redact
-from lamina.capture.redact.checks import bech32, is_bech32, passes_luhn, passes_mod97
+from lamina.capture.redact.checks import is_bech32, passes_luhn, passes_mod97
 
 SEED = 4711
 
 
 @pytest.mark.parametrize(
-    ("text", "left"),
+    ("text", "remaining"),
     [
         ("Card 4111 1111 1111 1111 please", "Card [redacted: card number] please"),
         ("Card 5555-5555-5555-4444.", "Card [redacted: card number]."),
@@ -23,9 +23,9 @@ SEED = 4711
         ("my passport number is X1234567", "my passport number is [redacted: passport number]"),
     ],
 )
-def test_personal_numbers_go_only_where_it_is_wanted(text: str, left: str) -> None:
+def test_personal_numbers_are_removed_only_on_request(text: str, remaining: str) -> None:
     assert redact(text).text == text
-    assert redact(text, personal=True).text == left
+    assert redact(text, personal=True).text == remaining
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_personal_numbers_go_only_where_it_is_wanted(text: str, left: str) -> No
         "call +49 30 901820 or mail ann@host.dev",
     ],
 )
-def test_numbers_that_fail_their_check_and_contact_data_stay(text: str) -> None:
+def test_numbers_that_fail_their_check_and_contact_data_are_kept(text: str) -> None:
     assert redact(text, personal=True).text == text
 
 
@@ -59,23 +59,23 @@ def _accounts(chance: random.Random, count: int) -> list[str]:
     for _ in range(count):
         country, length = chance.choice([("DE", 22), ("AT", 20), ("ES", 24), ("FI", 18), ("PL", 28)])
         body = "".join(chance.choices("0123456789", k=length - 4))
-        check = next(f"{each:02}" for each in range(2, 99) if passes_mod97(f"{country}{each:02}{body}"))
+        check = next(f"{n:02}" for n in range(2, 99) if passes_mod97(f"{country}{n:02}{body}"))
         account = country + check + body
         spaced = " ".join(account[at : at + 4] for at in range(0, length, 4))
         accounts.append(spaced if chance.random() < 0.5 else account)
     return accounts
 
 
-def test_cards_and_accounts_are_found_and_other_numbers_hardly_ever() -> None:
+def test_cards_and_accounts_are_found_and_other_numbers_rarely() -> None:
     chance = random.Random(SEED)
     real = _cards(chance, 200) + _accounts(chance, 200)
-    found = sum(each not in redact(f"Please note {each} for the invoice.", personal=True).text for each in real)
+    result = sum(text not in redact(f"Please note {text} for the invoice.", personal=True).text for text in real)
     others = [str(chance.randrange(10**12, 10**16)) for _ in range(100)]
     others += [f"{chance.randrange(10**9, 2 * 10**9)}.{chance.randrange(10**6)}" for _ in range(150)]
     others += [f"+49 {chance.randrange(100, 999)} {chance.randrange(10**6, 10**7)}" for _ in range(150)]
     false = sum(bool(redact(f"Please note {other} for the invoice.", personal=True).secrets) for other in others)
-    assert found >= 0.95 * len(real), f"seed {SEED}"
-    assert found / (found + false) >= 0.95, f"seed {SEED}"
+    assert result >= 0.95 * len(real), f"seed {SEED}"
+    assert result / (result + false) >= 0.95, f"seed {SEED}"
 
 
 def test_check_digits_agree_with_published_examples() -> None:
@@ -83,7 +83,6 @@ def test_check_digits_agree_with_published_examples() -> None:
     assert passes_mod97("GB82WEST12345698765432") and not passes_mod97("GB82WEST12345698765431")
     for valid in ("A12UEL5L", "split1checkupstagehandshakeupstreamerranterredcaperred2y9e3w"):
         assert is_bech32(valid) and not is_bech32(valid[:-1] + "q")
-    assert is_bech32(bech32("age-secret-key-", [3] * 52))
 
 
 def test_a_github_checksum_agrees_with_a_published_example() -> None:

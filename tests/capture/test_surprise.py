@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina import Memory, Settings
+import lamina
+from lamina import Settings
 from lamina.atom.scope import Scope
 from lamina.capture.surprise import MIN_IMPORTANCE, SurpriseScorer, surprise_from_distances
 
@@ -20,29 +21,29 @@ LOCAL = Scope("org:local")
 @pytest.mark.parametrize(
     ("distance", "surprise"), [(0.08, 0.0630), (0.2, 0.1824), (0.35, 0.5), (0.5, 0.8176), (0.8, 0.9890)]
 )
-def test_at_one_distance_from_everything_it_is_the_logistic_of_that(distance: float, surprise: float) -> None:
+def test_at_equal_distance_from_everything_surprise_is_its_logistic(distance: float, surprise: float) -> None:
     assert surprise_from_distances([distance] * 5) == pytest.approx(surprise, abs=5e-5)
 
 
-def test_a_copy_of_something_known_is_no_surprise_however_far_the_rest_is() -> None:
+def test_a_copy_of_a_known_statement_is_no_surprise_however_far_the_rest_is() -> None:
     assert surprise_from_distances([0.0, 0.6, 0.6, 0.6, 0.6]) < 0.05
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=5), st.integers(0, 4), st.floats(0, 1))
-def test_further_away_is_never_less_surprising(distances: list[float], at: int, more: float) -> None:
-    further = [each + more * (n == at % len(distances)) for n, each in enumerate(distances)]
+def test_a_greater_distance_is_never_less_surprising(distances: list[float], at: int, more: float) -> None:
+    further = [number + more * (n == at % len(distances)) for n, number in enumerate(distances)]
     assert surprise_from_distances(further) >= surprise_from_distances(distances) - 1e-12
 
 
-def test_news_gains_importance_and_the_familiar_loses_some(tmp_path: Path) -> None:
+def test_surprising_statements_gain_importance_and_familiar_ones_lose_some(tmp_path: Path) -> None:
     settings = Settings(embedder="light", watch=False, background=False)
-    with Memory(tmp_path / "vault", settings=settings) as memory:
+    with lamina.open(tmp_path / "vault", settings=settings) as memory:
         known = memory.remember("Ann takes her coffee black, without sugar.", subject="Ann").atom
         memory.embed()
-        feeling = SurpriseScorer(memory._store, memory.models.light, NOON)
+        feeling = SurpriseScorer(memory.engine.store, memory.engine.models.choice.light, NOON)
         again = feeling.apply(known.with_(content="Ann takes coffee black and without sugar."))
         news = feeling.apply(known.with_(content="The harbour bridge closes for repairs in March."))
         assert again.importance < known.importance < news.importance
         assert again.importance >= MIN_IMPORTANCE
         assert feeling.score("anything", Scope("org:other")) is None
-        assert SurpriseScorer(memory._store, None, NOON).apply(known) == known
+        assert SurpriseScorer(memory.engine.store, None, NOON).apply(known) == known

@@ -1,38 +1,38 @@
-"""`lamina erase`: asks before it does what nothing undoes."""
+"""`lamina erase` asks before it removes what cannot be undone."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from canaries import traces
-from terminal import Cli
+from command_result import Cli
 
 
-def remembered(cli: Cli, text: str) -> str:
+def remember_id(cli: Cli, text: str) -> str:
     return str(cli("remember", text, "--json").data["outcomes"][0]["atom"]["id"])
 
 
-def test_a_dry_run_tells_what_would_go(cli: Cli, vault: Path) -> None:
-    own = remembered(cli, "The code is kavodumbitarozk.")
-    ran = cli("erase", own, "--dry-run", "--json")
-    assert ran.data["erased"] == [own]
-    assert (ran.data["commit"], ran.data["dry_run"]) == (None, True)
-    assert "kavodumbitarozk" in cli("get", own).out
+def test_a_dry_run_lists_what_would_be_erased(cli: Cli, vault: Path) -> None:
+    text = remember_id(cli, "The code is kavodumbitarozk.")
+    result = cli("erase", text, "--dry-run", "--json")
+    assert result.data["erased"] == [text]
+    assert (result.data["commit"], result.data["dry_run"]) == (None, True)
+    assert "kavodumbitarozk" in cli("get", text).out
 
 
-def test_where_nobody_can_answer_nothing_is_erased(cli: Cli, vault: Path) -> None:
-    own = remembered(cli, "The code is kavodumbitarozk.")
-    ran = cli("erase", own)
-    assert ran.code == 4
-    assert "--yes" in ran.err
-    assert cli("get", own).code == 0
+def test_without_a_terminal_nothing_is_erased(cli: Cli, vault: Path) -> None:
+    text = remember_id(cli, "The code is kavodumbitarozk.")
+    result = cli("erase", text)
+    assert result.code == 4
+    assert "--yes" in result.err
+    assert cli("get", text).code == 0
 
 
-def test_what_was_erased_is_gone_and_get_says_so(cli: Cli, vault: Path) -> None:
-    one, other = remembered(cli, "The code is kavodumbitarozk."), remembered(cli, "The gate is red.")
-    ran = cli("erase", one[-8:], "--reason", "she asked", "--yes")
-    assert ran.code == 0
-    assert "erased: " in ran.out and "statements" in ran.out and "copies that lamina cannot erase" in ran.out
+def test_an_erased_atom_is_gone_and_get_reports_it(cli: Cli, vault: Path) -> None:
+    one, other = remember_id(cli, "The code is kavodumbitarozk."), remember_id(cli, "The gate is red.")
+    result = cli("erase", one[-8:], "--reason", "she asked", "--yes")
+    assert result.code == 0
+    assert "erased: " in result.out and "statements" in result.out and "copies that lamina cannot erase" in result.out
     got = cli("get", one)
     assert got.code == 3
     assert "was erased on" in got.err and "by human (she asked)" in got.err
@@ -44,9 +44,9 @@ def test_what_was_erased_is_gone_and_get_says_so(cli: Cli, vault: Path) -> None:
 
 def test_a_session_is_erased_by_its_name(cli: Cli, vault: Path) -> None:
     cli("capture", "--session", "call", "--speaker", "Ann", "The code is kavodumbitarozk. It rains.")
-    ran = cli("erase", "--session", "call", "--yes", "--json")
-    assert ran.data["removed"]["segments"] == 1
-    assert ran.data["finished"] is True
+    result = cli("erase", "--session", "call", "--yes", "--json")
+    assert result.data["removed"]["segments"] == 1
+    assert result.data["finished"] is True
     assert cli("list", "--all", "--json").data["atoms"] == []
     assert cli("erase", "--session", "call", "--yes").code == 3
     assert cli("erase").code == 2

@@ -7,14 +7,14 @@ import pytest
 import typer.main
 
 import lamina
+from command_result import Cli
 from lamina.atom.status import INCLUDE_OPTIONS
 from lamina.cli.app import app
 from lamina.cli.reference import render_commands, render_settings
-from lamina.recall.query_options import MEMORY_TYPES_BY_MODE
-from terminal import Cli
+from lamina.recall.recall_request import MEMORY_TYPES_BY_MODE
 
 GROUP: Any = typer.main.get_command(app)
-PROMISED = [
+DOCUMENTED_COMMANDS = [
     "init",
     "tour",
     "try",
@@ -68,7 +68,7 @@ PROMISED = [
     "semantic",
     "procedural",
 ]
-UNCHANGING = {
+READ_ONLY_COMMANDS = {
     "tour",
     "try",
     "recall",
@@ -103,22 +103,22 @@ UNCHANGING = {
 """Those that change nothing, or nothing without a further word, such as --write."""
 
 
-def test_the_reference_is_written_from_the_help() -> None:
+def test_the_reference_is_generated_from_the_help() -> None:
     page = Path(__file__).parents[2] / "docs" / "cli.md"
     assert page.read_text(encoding="utf-8") == render_commands(), "run `python -m lamina.cli.reference > docs/cli.md`"
 
 
-def test_the_settings_are_written_from_the_code() -> None:
+def test_the_settings_page_is_generated_from_the_code() -> None:
     page = Path(__file__).parents[2] / "docs" / "settings.md"
-    told = "run `python -m lamina.cli.reference settings > docs/settings.md`"
-    assert page.read_text(encoding="utf-8") == render_settings(), told
+    text = "run `python -m lamina.cli.reference settings > docs/settings.md`"
+    assert page.read_text(encoding="utf-8") == render_settings(), text
 
 
-def test_every_promised_command_is_there_and_no_other() -> None:
-    assert list(GROUP.commands) == PROMISED
+def test_exactly_the_documented_commands_exist() -> None:
+    assert list(GROUP.commands) == DOCUMENTED_COMMANDS
 
 
-@pytest.mark.parametrize("name", PROMISED)
+@pytest.mark.parametrize("name", DOCUMENTED_COMMANDS)
 def test_every_command_has_a_sentence_an_example_and_help_for_every_option(cli: Cli, name: str) -> None:
     command = GROUP.commands[name]
     assert command.help.strip().endswith(".")
@@ -130,8 +130,8 @@ def test_every_command_has_a_sentence_an_example_and_help_for_every_option(cli: 
         assert cli(name, "--help").code == 0
 
 
-@pytest.mark.parametrize("name", [name for name in PROMISED if name not in UNCHANGING])
-def test_whatever_changes_things_has_a_dry_run(name: str) -> None:
+@pytest.mark.parametrize("name", [name for name in DOCUMENTED_COMMANDS if name not in READ_ONLY_COMMANDS])
+def test_every_command_that_changes_something_has_a_dry_run(name: str) -> None:
     assert "--dry-run" in {opt for param in GROUP.commands[name].params for opt in param.opts}
 
 
@@ -147,16 +147,16 @@ def test_every_command_of_a_family_has_a_sentence_an_example_and_help_for_every_
 
 
 def test_the_help_names_every_choice_of_recall() -> None:
-    told = {param.name: param.help for param in GROUP.commands["recall"].params}
-    assert all(mode in told["mode"] for mode in MEMORY_TYPES_BY_MODE)
-    assert all(name in told["include"] for name in INCLUDE_OPTIONS)
+    result = {param.name: param.help for param in GROUP.commands["recall"].params}
+    assert all(mode in result["mode"] for mode in MEMORY_TYPES_BY_MODE)
+    assert all(name in result["include"] for name in INCLUDE_OPTIONS)
 
 
 def test_an_unknown_command_is_a_usage_error(cli: Cli) -> None:
     assert cli("remembr", "x").code == 2
 
 
-def test_every_public_name_can_be_fetched() -> None:
+def test_every_public_name_can_be_imported() -> None:
     assert [name for name in lamina.__all__ if not hasattr(lamina, name)] == []
     with pytest.raises(AttributeError, match="nonsense"):
         lamina.nonsense  # type: ignore[attr-defined] # noqa: B018

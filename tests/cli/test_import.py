@@ -1,4 +1,7 @@
-"""`lamina import` and `lamina review`: bring in, see what was learnt, keep it or drop it with one key."""
+"""`lamina import` and `lamina review`: import, see what was extracted, confirm or reject it with one key.
+
+Covers `lamina.cli.key_input`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from terminal import Cli
+from command_result import Cli
 
 
 def turn(role: str, text: str, at: float) -> dict[str, Any]:
@@ -23,7 +26,7 @@ def turn(role: str, text: str, at: float) -> dict[str, Any]:
     return {"author": {"role": role}, "create_time": at, "content": content, "recipient": "all"}
 
 
-def talk(own_id: str, *said: str) -> dict[str, Any]:
+def conversation(own_id: str, *said: str) -> dict[str, Any]:
     mapping: dict[str, Any] = {"root": {"message": None, "parent": None}}
     for n, text in enumerate(said):
         message = turn("user", text, 1714557600.0 + n)
@@ -36,52 +39,52 @@ def talk(own_id: str, *said: str) -> dict[str, Any]:
 def export(tmp_path: Path) -> Path:
     file = tmp_path / "conversations.json"
     talks = [
-        talk("home", "Remember that I live in Rome.", "Remember that my favourite colour is green."),
-        talk("pets", "Remember that I have a dog called Rex."),
+        conversation("home", "Remember that I live in Rome.", "Remember that my favourite colour is green."),
+        conversation("pets", "Remember that I have a dog called Rex."),
     ]
     file.write_text(json.dumps(talks), encoding="utf-8")
     return file
 
 
-def test_import_tells_what_came_in_and_how_to_decide(cli: Cli, export: Path) -> None:
-    ran = cli("import", str(export))
-    assert ran.code == 0
-    assert "ChatGPT export: imported" in ran.out
-    assert "new statements, pending your review" in ran.out
-    assert "“I live in Rome.”  user · 2024-05-01 · chatgpt:home" in ran.out
-    assert "lamina review confirm " in ran.out
-    assert "lamina review reject " in ran.out
-    assert "--source chatgpt:" in ran.out
+def test_import_reports_what_was_imported_and_how_to_decide(cli: Cli, export: Path) -> None:
+    result = cli("import", str(export))
+    assert result.code == 0
+    assert "ChatGPT export: imported" in result.out
+    assert "new statements, pending your review" in result.out
+    assert "“I live in Rome.”  user · 2024-05-01 · chatgpt:home" in result.out
+    assert "lamina review confirm " in result.out
+    assert "lamina review reject " in result.out
+    assert "--source chatgpt:" in result.out
     again = cli("import", str(export), "--json").data
     assert (again["conversations"], again["skipped"]) == (0, {"imported before": 2})
 
 
-def test_import_as_json_has_the_source_turn_of_everything_learnt(cli: Cli, export: Path) -> None:
+def test_import_as_json_has_the_source_turn_of_every_statement(cli: Cli, export: Path) -> None:
     data = cli("import", str(export), "--json").data
     assert (data["conversations"], data["turns"], data["problems"]) == (2, 3, [])
     assert data["held"] == len(data["learnt"]) >= 2
-    assert {each["status"] for each in data["learnt"]} == {"constrained"}
-    assert any(each["quote"] == "I live in Rome." and "2024-05-01" in each["said_in"] for each in data["learnt"])
+    assert {item["status"] for item in data["learnt"]} == {"constrained"}
+    assert any(item["quote"] == "I live in Rome." and "2024-05-01" in item["said_in"] for item in data["learnt"])
 
 
-def test_a_dry_run_of_an_import_leaves_nothing(cli: Cli, export: Path) -> None:
+def test_a_dry_run_of_an_import_stores_nothing(cli: Cli, export: Path) -> None:
     cli("init")
-    ran = cli("import", str(export), "--dry-run")
-    assert "would be imported" in ran.out
-    assert "nothing was changed" in ran.out
+    result = cli("import", str(export), "--dry-run")
+    assert "would be imported" in result.out
+    assert "nothing was changed" in result.out
     assert cli("list", "--all", "--json").data["atoms"] == []
 
 
-def test_yes_keeps_what_this_import_brought(cli: Cli, export: Path, tmp_path: Path) -> None:
+def test_yes_confirms_what_this_import_extracted(cli: Cli, export: Path, tmp_path: Path) -> None:
     (tmp_path / "note.md").write_text("I work at a mill.")
     cli("import", str(tmp_path / "note.md"))
-    before = {each["id"] for each in cli("review", "list", "--json").data["atoms"]}
+    before = {atom["id"] for atom in cli("review", "list", "--json").data["atoms"]}
     data = cli("import", str(export), "--yes", "--json").data
     assert data["kept"] == data["held"] > 0
-    assert {each["id"] for each in cli("review", "list", "--json").data["atoms"]} == before
+    assert {atom["id"] for atom in cli("review", "list", "--json").data["atoms"]} == before
 
 
-def test_what_cannot_be_imported_is_a_usage_error(cli: Cli, tmp_path: Path) -> None:
+def test_an_unsupported_file_is_a_usage_error(cli: Cli, tmp_path: Path) -> None:
     assert cli("import", str(tmp_path / "nowhere")).code == 3
     (tmp_path / "odd.json").write_text('{"what": "ever"}')
     assert cli("import", str(tmp_path / "odd.json")).code == 2
@@ -90,22 +93,22 @@ def test_what_cannot_be_imported_is_a_usage_error(cli: Cli, tmp_path: Path) -> N
 def test_review_lists_confirms_and_rejects(cli: Cli, export: Path) -> None:
     assert "nothing is pending" in cli("review", "list").out or cli("review", "list").code == 3
     cli("import", str(export))
-    held = cli("review", "list", "--json").data
-    rome = next(each for each in held["atoms"] if "Rome" in each["content"])
+    data = cli("review", "list", "--json").data
+    rome = next(atom for atom in data["atoms"] if "Rome" in atom["content"])
     assert rome["said"][0]["quote"] == "I live in Rome."
     assert "said in" in cli("review", "list").out
-    done = cli("review", "confirm", rome["id"][-10:], "--json").data["decisions"][0]
-    assert done["outcomes"][0]["atom"]["status"] == "active"
-    assert done["undo"].startswith("lamina undo ")
-    assert cli("undo", done["commit"]).code == 0
+    decision = cli("review", "confirm", rome["id"][-10:], "--json").data["decisions"][0]
+    assert decision["outcomes"][0]["atom"]["status"] == "active"
+    assert decision["undo"].startswith("lamina undo ")
+    assert cli("undo", decision["commit"]).code == 0
     assert cli("get", rome["id"], "--json").data["status"] == "constrained"
-    told = cli("review", "reject", rome["id"], "--reason", "moved away")
-    assert "tombstoned" in told.out
-    assert "moved away" in told.out
+    result = cli("review", "reject", rome["id"], "--reason", "moved away")
+    assert "tombstoned" in result.out
+    assert "moved away" in result.out
     assert cli("review", "reject", rome["id"]).code == 4
 
 
-def test_review_decides_by_source_and_never_by_both(cli: Cli, export: Path) -> None:
+def test_review_decides_by_source_or_by_id_and_never_by_both(cli: Cli, export: Path) -> None:
     cli("import", str(export))
     tried = cli("review", "confirm", "--source", "chatgpt", "--dry-run", "--json").data["decisions"]
     assert cli("review", "list", "--json").data["held"] == len(tried) > 0
@@ -117,30 +120,30 @@ def test_review_decides_by_source_and_never_by_both(cli: Cli, export: Path) -> N
     assert cli("review", "confirm", "--source", "chatgpt").code == 3
 
 
-def test_a_captured_file_is_a_document_and_words_are_the_persons_own(cli: Cli, tmp_path: Path) -> None:
+def test_a_captured_file_is_a_document_and_typed_text_is_the_persons_own(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "home.md").write_text("Ann lives in Rome.\n\nShe has a dog.\n")
     from_file = cli("capture", str(tmp_path / "home.md"), "--json").data["outcomes"]
-    assert {each["atom"]["origin"] for each in from_file} == {"document"}
+    assert {outcome["atom"]["origin"] for outcome in from_file} == {"document"}
     assert from_file[0]["atom"]["status"] == "active"
-    assert {each["atom"]["status"] for each in from_file[1:]} <= {"constrained"}
+    assert {outcome["atom"]["status"] for outcome in from_file[1:]} <= {"constrained"}
     assert cli("capture", "I live in Oslo.", "--json").data["outcomes"][0]["atom"]["origin"] == "human"
     assert cli("capture", "-", "--json", stdin="I am here.").data["outcomes"][0]["atom"]["origin"] == "human"
     (tmp_path / "said.jsonl").write_text('{"speaker": "Ann", "content": "Hello."}')
     turns = cli("capture", str(tmp_path / "said.jsonl"), "--turns", "--json").data["outcomes"][0]["atom"]
     assert turns["origin"] == "human"
-    own = cli("capture", str(tmp_path / "home.md"), "--origin", "human", "--json").data["outcomes"][0]["atom"]
-    assert own["origin"] == "human"
+    atom = cli("capture", str(tmp_path / "home.md"), "--origin", "human", "--json").data["outcomes"][0]["atom"]
+    assert atom["origin"] == "human"
 
 
-def test_a_captured_document_is_read_with_its_own_reader(cli: Cli, tmp_path: Path) -> None:
+def test_a_captured_document_is_read_with_its_reader(cli: Cli, tmp_path: Path) -> None:
     docx = pytest.importorskip("docx")
     document = docx.Document()
     document.add_heading("Kettle", 1)
     document.add_paragraph("The kettle is blue.")
     document.save(str(tmp_path / "kettle.docx"))
-    kept = cli("capture", str(tmp_path / "kettle.docx"), "--json").data["outcomes"][0]["atom"]
-    assert "The kettle is blue." in kept["content"]
-    assert (kept["origin"], kept["source_id"]) == ("document", "kettle.docx")
+    atom = cli("capture", str(tmp_path / "kettle.docx"), "--json").data["outcomes"][0]["atom"]
+    assert "The kettle is blue." in atom["content"]
+    assert (atom["origin"], atom["source_id"]) == ("document", "kettle.docx")
     (tmp_path / "page.html").write_text("<p>The <b>cup</b> is red.</p><script>no()</script>")
     assert (
         "The cup is red."
@@ -150,16 +153,16 @@ def test_a_captured_document_is_read_with_its_own_reader(cli: Cli, tmp_path: Pat
     assert cli("capture", str(tmp_path / "old.doc")).code == 2
 
 
-def test_a_reader_that_is_not_installed_is_named(tmp_path: Path) -> None:
+def test_a_missing_document_reader_is_named(tmp_path: Path) -> None:
     (tmp_path / "kettle.pdf").write_bytes(b"%PDF-1.4\n")
     script = (
         "import sys; sys.modules['pypdf'] = None\n"
         f"sys.argv = ['lamina', 'capture', {str(tmp_path / 'kettle.pdf')!r}, '--vault', {str(tmp_path / 'v')!r}]\n"
         "from lamina.cli.app import run; run()"
     )
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert ran.returncode == 2
-    assert "lamina[documents]" in " ".join(ran.stderr.split())
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert result.returncode == 2
+    assert "lamina[documents]" in " ".join(result.stderr.split())
 
 
 class Terminal:
@@ -199,28 +202,28 @@ class Terminal:
         return code
 
 
-def test_on_a_terminal_one_key_keeps_or_drops(cli: Cli, export: Path, vault: Path) -> None:
-    held = len(cli("import", str(export), "--json", "--vault", str(vault.parent / "other")).data["learnt"])
+def test_on_a_terminal_one_key_confirms_or_rejects(cli: Cli, export: Path, vault: Path) -> None:
+    pending = len(cli("import", str(export), "--json", "--vault", str(vault.parent / "other")).data["learnt"])
     screen = Terminal(vault, "import", str(export))
-    screen.until(f"1 of {held}")
+    screen.until(f"1 of {pending}")
     screen.press("x\x1b[Ak")
-    screen.until(f"2 of {held}")
+    screen.until(f"2 of {pending}")
     screen.press("d")
-    if held > 2:
-        screen.until(f"3 of {held}")
+    if pending > 2:
+        screen.until(f"3 of {pending}")
         screen.press("s")
-        if held > 3:
-            screen.until(f"4 of {held}")
+        if pending > 3:
+            screen.until(f"4 of {pending}")
             screen.press("q")
     screen.until("kept 1, dropped 1")
     assert screen.end() == 0
     atoms = cli("list", "--all", "--json").data["atoms"]
     verbs = [entry["verb"] for entry in cli("journal", "--json").data["entries"]]
     assert (verbs.count("confirm"), verbs.count("reject")) == (1, 1)
-    assert sum(atom["status"] == "constrained" for atom in atoms) == held - 2
+    assert sum(atom["status"] == "constrained" for atom in atoms) == pending - 2
 
 
-def test_on_a_terminal_all_the_rest_from_one_source_is_kept_with_one_key(cli: Cli, export: Path, vault: Path) -> None:
+def test_on_a_terminal_one_key_confirms_the_rest_of_a_source(cli: Cli, export: Path, vault: Path) -> None:
     (export.parent / "notes").mkdir()
     (export.parent / "notes" / "a.md").write_text(
         "Remember that I live in Rome. Remember that my favourite colour is green."
@@ -233,8 +236,8 @@ def test_on_a_terminal_all_the_rest_from_one_source_is_kept_with_one_key(cli: Cl
     assert cli("review", "list", "--json").data["held"] == 0
 
 
-def test_an_import_that_is_interrupted_says_so_and_goes_on_the_next_time(cli: Cli, tmp_path: Path, vault: Path) -> None:
-    talks = [talk(f"c{n}", f"I have {n} books about tea.", "They are old.") for n in range(400)]
+def test_an_interrupted_import_reports_it_and_continues_the_next_time(cli: Cli, tmp_path: Path, vault: Path) -> None:
+    talks = [conversation(f"c{n}", f"I have {n} books about tea.", "They are old.") for n in range(400)]
     (tmp_path / "conversations.json").write_text(json.dumps(talks))
     screen = Terminal(vault, "import", str(tmp_path / "conversations.json"))
     screen.until("importing")

@@ -1,10 +1,16 @@
+"""The commands that read: recall, plan, get, list, history, journal and diff.
+
+Covers `lamina.cli.journal_diff`, `lamina.documents.journal`, `lamina.documents.json_document` and
+`lamina.documents.stats`.
+"""
+
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
 
-from terminal import Cli
+from command_result import Cli
 
 READING = [
     ("recall", "x"),
@@ -29,15 +35,15 @@ READING = [
 
 
 @pytest.mark.parametrize("words", READING)
-def test_a_command_that_reads_makes_no_vault_and_says_what_to_do(cli: Cli, vault: Path, words: tuple[str, ...]) -> None:
-    ran = cli(*words)
-    assert ran.code == 3
-    assert ran.out == ""
-    assert "lamina init" in ran.err
+def test_a_read_command_makes_no_vault_and_says_what_to_do(cli: Cli, vault: Path, words: tuple[str, ...]) -> None:
+    result = cli(*words)
+    assert result.code == 3
+    assert result.out == ""
+    assert "lamina init" in result.err
     assert not vault.exists()
 
 
-def test_every_hit_shows_rank_score_words_date_file_and_why(cli: Cli, coffee: str, vault: Path) -> None:
+def test_every_hit_shows_rank_score_text_date_file_and_reason(cli: Cli, coffee: str, vault: Path) -> None:
     first, second, third, last = cli("recall", "which coffee?").out.splitlines()
     assert first.startswith("1. 0.0")
     assert first.endswith("Ann prefers light roast coffee.")
@@ -58,9 +64,9 @@ def test_the_parts_of_an_explained_score_multiply_back(cli: Cli, coffee: str) ->
     for weight in hit["weights"].values():
         weights *= weight
     assert hit["score"] == pytest.approx(hit["relevance"] * weights)
-    told = cli("recall", "light coffee", "--explain").out
+    output = cli("recall", "light coffee", "--explain").out
     assert all(
-        part in told
+        part in output
         for part in (
             "words      “",
             "text",
@@ -81,21 +87,21 @@ def test_an_x_ray_keeps_to_eighty_columns(cli: Cli, coffee: str, vault: Path) ->
     cli("relate", first, "supports", coffee)
     for n in range(3):
         cli("remember", f"The {words} number {n}.", "--subject", f"unit {n}")
-    told = cli("recall", words, "-k", "100", "--explain").out.splitlines()
-    drawn = [line for line in told if line.startswith("      ")]
+    lines = cli("recall", words, "-k", "100", "--explain").out.splitlines()
+    drawn = [line for line in lines if line.startswith("      ")]
     assert any(line.startswith("      links ") for line in drawn)
     assert any(f"{first[-8:]} depends_on {coffee[-8:]} (1)" in line for line in drawn)
     assert max(map(len, drawn)) <= 80
 
 
-def test_what_follows_from_an_answer_is_told(cli: Cli, coffee: str) -> None:
+def test_the_next_steps_after_an_answer_are_printed(cli: Cli, coffee: str) -> None:
     other = cli("remember", "The coffee machine is new.", "--json").data["outcomes"][0]["atom"]["id"]
     recall_id = cli("recall", "coffee", "--json").data["recall_id"]
     looked = cli("feedback", recall_id, "--cited", coffee[-8:], "--dry-run")
     assert "dry run: nothing was changed" in looked.out
     learnt = cli("feedback", recall_id, "--cited", coffee[-8:], "--json").data
     assert (learnt["recall_id"], learnt["verdict"], learnt["dry_run"]) == (recall_id, "up", False)
-    assert {each["id"]: (each["quality"], each["uses"]) for each in learnt["learnt"]} == {
+    assert {item["id"]: (item["quality"], item["uses"]) for item in learnt["learnt"]} == {
         coffee: (1.1, 1),
         other: (0.95, 0),
     }
@@ -103,7 +109,7 @@ def test_what_follows_from_an_answer_is_told(cli: Cli, coffee: str) -> None:
     assert "× quality 1.05" in cli("recall", "light coffee", "-k", "1").out
 
 
-def test_feedback_that_cannot_be_given_says_why(cli: Cli, coffee: str) -> None:
+def test_refused_feedback_gives_the_reason(cli: Cli, coffee: str) -> None:
     recall_id = cli("recall", "coffee", "--json").data["recall_id"]
     assert cli("feedback", recall_id).out == "nothing was cited, so nothing changes\n"
     assert cli("feedback", recall_id, "--cited", coffee, "--verdict", "great").code == 2
@@ -115,7 +121,7 @@ def test_feedback_that_cannot_be_given_says_why(cli: Cli, coffee: str) -> None:
     assert worse[1].split()[:3] == [coffee[-8:], "0.8", "1"]
 
 
-def test_the_core_memories_are_pinned_ones_first(cli: Cli, coffee: str) -> None:
+def test_pinned_core_memories_are_listed_first(cli: Cli, coffee: str) -> None:
     assert cli("top").out == "no core memories; lamina pin ID adds one\n"
     cli("remember", "Ann is left-handed.", "--durability", "core")
     cli("pin", coffee)
@@ -125,7 +131,7 @@ def test_the_core_memories_are_pinned_ones_first(cli: Cli, coffee: str) -> None:
     assert len(cli("top", "-k", "1").out.splitlines()) == 2
 
 
-def test_a_plan_is_told_what_it_needs(cli: Cli, coffee: str) -> None:
+def test_a_plan_receives_its_context(cli: Cli, coffee: str) -> None:
     cli("remember", "Warm the cups before the coffee.", "--kind", "rule")
     cli("remember", "The coffee tin is empty.")
     plan = cli("plan", "coffee for two", "--json").data
@@ -135,24 +141,24 @@ def test_a_plan_is_told_what_it_needs(cli: Cli, coffee: str) -> None:
         ["Warm the cups before the coffee."],
         ["The coffee tin is empty."],
     ]
-    told = cli("plan", "coffee for two").out
-    assert told == plan["context"] + "\n"
-    assert told.startswith("<memories>\n## profile\n")
-    assert len(cli("plan", "coffee for two", "--budget", "60").out) < len(told)
+    output = cli("plan", "coffee for two").out
+    assert output == plan["context"] + "\n"
+    assert output.startswith("<memories>\n## profile\n")
+    assert len(cli("plan", "coffee for two", "--budget", "60").out) < len(output)
     assert "nothing known" in cli("plan", "a trip to the moon").out
 
 
 def test_recall_prints_context_for_an_agent(cli: Cli, coffee: str) -> None:
-    told = cli("recall", "coffee", "--context", "--budget", "500").out
-    assert told.startswith("<memories>\n## profile\n")
-    assert coffee in told
+    output = cli("recall", "coffee", "--context", "--budget", "500").out
+    assert output.startswith("<memories>\n## profile\n")
+    assert coffee in output
     assert (
         cli("recall", "coffee", "--context", "--json").data["context"] + "\n"
         == cli("recall", "coffee", "--context").out
     )
 
 
-def test_recall_searches_what_it_is_asked_to(cli: Cli, coffee: str) -> None:
+def test_recall_searches_the_requested_statuses(cli: Cli, coffee: str) -> None:
     cli("forget", coffee)
     assert "tombstoned" in cli("recall", "coffee", "--include", "history").out
     assert cli("recall", "coffee", "--include", "nonsense").code == 2
@@ -162,27 +168,27 @@ def test_recall_searches_what_it_is_asked_to(cli: Cli, coffee: str) -> None:
     assert cli("recall", "coffee", "--mode", "facts_only", "--json").data["hits"] == []
 
 
-def test_an_edit_of_the_file_counts_at_once(cli: Cli, coffee: str, vault: Path) -> None:
+def test_an_edit_of_the_file_takes_effect_immediately(cli: Cli, coffee: str, vault: Path) -> None:
     file = vault / cli("get", coffee, "--json").data["path"]
     file.write_text(file.read_text(encoding="utf-8").replace("light roast coffee", "mint tea"), encoding="utf-8")
     assert "mint tea" in cli("recall", "tea").out
 
 
-def test_get_shows_the_atom_by_its_ending_and_misses_politely(cli: Cli, coffee: str) -> None:
-    shown = cli("get", coffee[-6:]).out
-    assert shown.startswith("Ann prefers light roast coffee.\n")
-    assert "ann::preference" in shown
+def test_get_shows_an_atom_by_id_suffix_and_reports_a_miss(cli: Cli, coffee: str) -> None:
+    output = cli("get", coffee[-6:]).out
+    assert output.startswith("Ann prefers light roast coffee.\n")
+    assert "ann::preference" in output
     assert cli("get", coffee[-6:], "--json").data["id"] == coffee
     missed = cli("get", "zzzz")
     assert (missed.code, missed.out) == (3, "")
     assert missed.err.startswith("error: no atom 'zzzz'\nhint: ")
 
 
-def test_list_filters_and_tells_of_more(cli: Cli, coffee: str) -> None:
+def test_list_filters_and_reports_how_many_more(cli: Cli, coffee: str) -> None:
     for number in range(3):
         cli("remember", f"Fact number {number}.", "--session", "s", "--subject", "numbers")
     assert len(cli("list", "--json").data["atoms"]) == 4
-    assert [each["id"] for each in cli("list", "--kind", "preference", "--json").data["atoms"]] == [coffee]
+    assert [atom["id"] for atom in cli("list", "--kind", "preference", "--json").data["atoms"]] == [coffee]
     assert len(cli("list", "--subject", "Numbers", "--session", "s", "--json").data["atoms"]) == 3
     some = cli("list", "--limit", "2", "--json").data
     assert (len(some["atoms"]), some["more"]) == (2, True)
@@ -195,41 +201,41 @@ def test_list_filters_and_tells_of_more(cli: Cli, coffee: str) -> None:
     assert cli("list", "--memory-type", "nonsense").code == 2
 
 
-def test_history_tells_transitions_and_versions(cli: Cli, coffee: str) -> None:
+def test_history_shows_transitions_and_versions(cli: Cli, coffee: str) -> None:
     cli("forget", coffee, "--reason", "moved away")
-    told = cli("history", coffee)
-    assert "created → active" in told.out
-    assert "active → tombstoned" in told.out
-    assert "moved away" in told.out
+    result = cli("history", coffee)
+    assert "created → active" in result.out
+    assert "active → tombstoned" in result.out
+    assert "moved away" in result.out
     data = cli("history", coffee, "--json").data
-    assert [each["new"] for each in data["transitions"]] == ["active", "tombstoned"]
+    assert [transition["new"] for transition in data["transitions"]] == ["active", "tombstoned"]
 
 
-def test_the_journal_tells_who_changed_what_and_why(cli: Cli, coffee: str) -> None:
+def test_the_journal_shows_who_changed_what_and_why(cli: Cli, coffee: str) -> None:
     cli("pin", coffee)
-    assert [each["verb"] for each in cli("journal", "--json").data["entries"]] == ["remember", "pin"]
-    assert [each["verb"] for each in cli("journal", "--limit", "1", "--json").data["entries"]] == ["pin"]
-    assert [each["seq"] for each in cli("journal", "--since", "1", "--json").data["entries"]] == [2]
+    assert [entry["verb"] for entry in cli("journal", "--json").data["entries"]] == ["remember", "pin"]
+    assert [entry["verb"] for entry in cli("journal", "--limit", "1", "--json").data["entries"]] == ["pin"]
+    assert [entry["seq"] for entry in cli("journal", "--since", "1", "--json").data["entries"]] == [2]
     assert len(cli("journal", "--since", "1h").out.splitlines()) == 3
     assert cli("journal", "--since", "2999-01-01").out == "no commits\n"
     assert cli("journal", "--since", "soon").code == 2
 
 
-def test_diff_groups_what_was_learnt_changed_doubted_and_forgotten(cli: Cli, coffee: str) -> None:
+def test_diff_groups_new_changed_challenged_and_forgotten_statements(cli: Cli, coffee: str) -> None:
     since = cli("remember", "The bin is blue.", "--json")
     bin_ = since.data["outcomes"][0]["atom"]["id"]
-    gone = cli("remember", "The lamp is old.", "--json").data["outcomes"][0]["atom"]["id"]
+    atom_id = cli("remember", "The lamp is old.", "--json").data["outcomes"][0]["atom"]["id"]
     cli("revise", coffee, "Ann prefers tea.", "--reason", "asked her")
     cli("status", bin_, "challenged", "--reason", "looks green")
-    cli("forget", gone, "--reason", "sold")
+    cli("forget", atom_id, "--reason", "sold")
     cli("remember", "Ann is tall.")
     cli("remember", "A slip.")
     cli("undo")
     data = cli("diff", "--since", "1h", "--json").data
-    told = {
-        name: [each["atom"]["content"] for each in data[name]] for name in ("learnt", "changed", "doubted", "forgotten")
+    result = {
+        name: [item["atom"]["content"] for item in data[name]] for name in ("learnt", "changed", "doubted", "forgotten")
     }
-    assert told == {
+    assert result == {
         "learnt": ["Ann prefers tea.", "Ann is tall."],
         "changed": [],
         "doubted": ["The bin is blue."],
@@ -238,14 +244,14 @@ def test_diff_groups_what_was_learnt_changed_doubted_and_forgotten(cli: Cli, cof
     assert "doubted (1)\n" in cli("diff").out
 
 
-def test_diff_shows_what_was_said_before(cli: Cli, vault: Path) -> None:
+def test_diff_shows_the_previous_text(cli: Cli, vault: Path) -> None:
     cli("remember", "Ann drinks coffee.", "--at", "2026-01-01")
     cli("sync")
     assert cli("diff", "--since", "2999-01-01").out.startswith("nothing changed since 2999-01-01")
     assert cli("diff", "--since", "soon").code == 2
 
 
-def test_options_stand_before_or_after_the_command(cli: Cli, tmp_path: Path) -> None:
+def test_options_are_accepted_before_and_after_the_command(cli: Cli, tmp_path: Path) -> None:
     place = str(tmp_path / "elsewhere")
     assert cli("--vault", place, "remember", "The bin is blue.").code == 0
     before, after = cli("--vault", place, "--json", "list"), cli("list", "--vault", place, "--json")
@@ -268,8 +274,8 @@ def test_the_environment_and_the_nearest_folder_choose_a_vault(
 def test_an_error_asked_for_in_json_is_json_on_stderr(cli: Cli, coffee: str) -> None:
     import json
 
-    ran = cli("get", "zzzz", "--json")
-    assert (ran.code, ran.out) == (3, "")
-    error = json.loads(ran.err)["error"]
+    result = cli("get", "zzzz", "--json")
+    assert (result.code, result.out) == (3, "")
+    error = json.loads(result.err)["error"]
     assert (error["type"], error["message"]) == ("NotFound", "no atom 'zzzz'")
     assert error["hint"]

@@ -1,3 +1,8 @@
+"""The commands that set up and check a vault: the status card, init, sync, rebuild, doctor, stats, export.
+
+Covers `lamina.cli.bench`, `lamina.cli.extras`, `lamina.cli.init` and `lamina.cli.status_card`.
+"""
+
 from __future__ import annotations
 
 import json
@@ -6,21 +11,21 @@ from pathlib import Path
 import pytest
 
 import lamina
+from command_result import Cli
 from lamina.models.light_embedder import find_light_files
-from terminal import Cli
 
 
-def test_the_card_of_no_vault_shows_three_next_commands(cli: Cli, vault: Path) -> None:
-    ran = cli()
-    assert ran.code == 0
-    assert f"none yet in {vault}" in ran.out
-    assert ran.out.count("\n  lamina ") == 3
+def test_the_status_card_without_a_vault_shows_three_next_commands(cli: Cli, vault: Path) -> None:
+    result = cli()
+    assert result.code == 0
+    assert f"none yet in {vault}" in result.out
+    assert result.out.count("\n  lamina ") == 3
     data = cli("--json").data
     assert (data["exists"], len(data["next"])) == (False, 3)
     assert not vault.exists()
 
 
-def test_the_card_fits_the_state_of_the_vault(cli: Cli, vault: Path) -> None:
+def test_the_status_card_fits_the_state_of_the_vault(cli: Cli, vault: Path) -> None:
     cli("init")
     assert "lamina try" in cli().out
     cli("remember", "The bin is blue.")
@@ -33,12 +38,12 @@ def test_the_card_fits_the_state_of_the_vault(cli: Cli, vault: Path) -> None:
     assert "lamina doctor" in cli().out
 
 
-def test_every_next_command_that_is_shown_exists(cli: Cli) -> None:
+def test_every_suggested_command_exists(cli: Cli) -> None:
     for command in cli("--json").data["next"]:
         assert cli(command.split()[1], "--help").code == 0
 
 
-def test_init_makes_a_vault_where_it_is_told(cli: Cli, vault: Path, tmp_path: Path) -> None:
+def test_init_makes_a_vault_at_the_given_path(cli: Cli, vault: Path, tmp_path: Path) -> None:
     assert cli("init", "--dry-run").out == f"{vault} would become a vault\n"
     assert not vault.exists()
     assert cli("init").out.startswith(f"{vault} is a vault now\n")
@@ -50,7 +55,7 @@ def test_init_makes_a_vault_where_it_is_told(cli: Cli, vault: Path, tmp_path: Pa
     assert (tmp_path / "here" / "Home.md").is_file()
 
 
-def test_init_takes_in_what_lies_there(cli: Cli, tmp_path: Path) -> None:
+def test_init_imports_existing_files(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "old" / "atoms").mkdir(parents=True)
     (tmp_path / "old" / "atoms" / "a.md").write_text("The key is under the pot.\n", encoding="utf-8")
     assert "adopted  1: atoms/a.md" in cli("init", str(tmp_path / "old")).out
@@ -61,18 +66,18 @@ def test_init_refuses_a_file(cli: Cli, tmp_path: Path) -> None:
     assert cli("init", str(tmp_path / "f")).code == 2
 
 
-def test_a_folder_owned_by_a_sync_tool_is_told_of(cli: Cli, tmp_path: Path) -> None:
+def test_a_folder_of_a_file_sync_tool_is_reported(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "shared" / ".stfolder").mkdir(parents=True)
     assert "the databases are in" in cli("init", str(tmp_path / "shared")).out
 
 
-def test_sync_tells_what_people_did(cli: Cli, coffee: str, vault: Path) -> None:
+def test_sync_reports_edits_of_files(cli: Cli, coffee: str, vault: Path) -> None:
     assert cli("sync").out == "nothing to do\n"
     (vault / "atoms" / "new.md").write_text("The key is under the pot.\n", encoding="utf-8")
     assert cli("sync", "--json").data["adopted"] == ["atoms/new.md"]
 
 
-def test_many_missing_files_are_held_until_a_person_says_so(cli: Cli, vault: Path) -> None:
+def test_many_missing_files_are_held_until_a_person_confirms(cli: Cli, vault: Path) -> None:
     cli("init")
     for number in range(25):
         (vault / "atoms" / f"{number}.md").write_text(f"Fact number {number}.\n", encoding="utf-8")
@@ -83,34 +88,34 @@ def test_many_missing_files_are_held_until_a_person_says_so(cli: Cli, vault: Pat
     looked = cli("sync", "--accept-deletions", "--dry-run")
     assert "would be forgotten" in looked.out
     assert len(cli("list", "--json").data["atoms"]) == 25
-    done = cli("sync", "--accept-deletions", "--json").data
-    assert (len(done["deleted"]), done["held"]) == (25, [])
+    data = cli("sync", "--accept-deletions", "--json").data
+    assert (len(data["deleted"]), data["held"]) == (25, [])
     assert cli("list", "--json").data["atoms"] == []
 
 
-def test_rebuild_makes_the_index_anew(cli: Cli, coffee: str) -> None:
+def test_rebuild_recreates_the_index(cli: Cli, coffee: str) -> None:
     before = cli("recall", "coffee", "--json").data["hits"]
     assert cli("rebuild").out == "the index contains 1 atoms\n"
     assert cli("recall", "coffee", "--json").data["hits"] == before
 
 
-def test_doctor_is_content_or_names_the_file_and_line(cli: Cli, coffee: str, vault: Path) -> None:
+def test_doctor_is_satisfied_or_names_the_file_and_line(cli: Cli, coffee: str, vault: Path) -> None:
     assert cli("doctor", "--deep").out == "no problems found\n"
     (vault / "atoms" / "bad.md").write_text("---\nkind: [\n---\n\nx\n", encoding="utf-8")
-    ran = cli("doctor")
-    assert ran.code == 1
-    assert "atoms/bad.md:" in ran.out
+    result = cli("doctor")
+    assert result.code == 1
+    assert "atoms/bad.md:" in result.out
     data = cli("doctor", "--json").data
     assert (data["healthy"], data["problems"][0]["kind"]) == (False, "unreadable")
 
 
-def test_stats_count(cli: Cli, coffee: str) -> None:
+def test_stats_count_atoms(cli: Cli, coffee: str) -> None:
     assert cli("stats", "--json").data["by_kind"] == {"preference": 1}
     assert "by_kind" in cli("stats").out
 
 
 @pytest.mark.skipif(not find_light_files(), reason="the light model is not installed")
-def test_stats_tell_what_vectors_of_each_precision_and_token_states_take(
+def test_stats_report_the_size_of_vectors_by_precision_and_of_token_states(
     cli: Cli, coffee: str, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LAMINA_EMBEDDER", "light")
@@ -118,11 +123,11 @@ def test_stats_tell_what_vectors_of_each_precision_and_token_states_take(
     before = cli("stats", "--json").data["vector_bytes"]
     assert before.keys() == {"32 bits", "token states"} and before["token states"] > 0
     with lamina.open(vault, watch=False, background=False) as memory:
-        memory._store.encodings.set_precision({each.id: 4 for each in memory.list()})
-        assert memory.stats()["vector_bytes"].keys() == {"4 bits", "token states"}
-    told = cli("stats", "--json").data["vector_bytes"]
-    assert 0 < told["4 bits"] < before["32 bits"] / 6 and told["token states"] == 0
-    assert f"4 bits {told['4 bits']}, token states 0" in cli("stats").out
+        memory.engine.store.passages.encodings.set_precision({each.id: 4 for each in memory.list()})
+        assert memory.upkeep.stats()["vector_bytes"].keys() == {"4 bits", "token states"}
+    vector_bytes = cli("stats", "--json").data["vector_bytes"]
+    assert 0 < vector_bytes["4 bits"] < before["32 bits"] / 6 and vector_bytes["token states"] == 0
+    assert f"4 bits {vector_bytes['4 bits']}, token states 0" in cli("stats").out
 
 
 def test_export_writes_a_new_file_or_folder(cli: Cli, coffee: str, tmp_path: Path) -> None:
@@ -137,8 +142,7 @@ def test_export_writes_a_new_file_or_folder(cli: Cli, coffee: str, tmp_path: Pat
     assert cli("export", "--format", "pdf").code == 2
 
 
-def test_bench_is_handed_on(cli: Cli) -> None:
-    pytest.importorskip("lamina.bench.cli")
+def test_bench_is_passed_on(cli: Cli) -> None:
     assert "speed" in cli("bench", "--help").out
 
 

@@ -1,3 +1,8 @@
+"""The commands that write, and what their receipts print.
+
+Covers `lamina.cli.receipts` and `lamina.documents.receipt`.
+"""
+
 from __future__ import annotations
 
 import json
@@ -5,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from terminal import Cli
+from command_result import Cli
 
 
-def test_the_first_write_makes_the_vault_and_says_so(cli: Cli, vault: Path) -> None:
-    ran = cli("remember", "The bin is emptied on Monday.")
-    assert ran.code == 0
-    assert f"created a vault in {vault}" in ran.err
+def test_the_first_write_makes_the_vault_and_reports_it(cli: Cli, vault: Path) -> None:
+    result = cli("remember", "The bin is emptied on Monday.")
+    assert result.code == 0
+    assert f"created a vault in {vault}" in result.err
     assert (vault / ".lamina" / "vault.toml").is_file()
     assert "created a vault" not in cli("remember", "The bin is blue.").err
 
@@ -26,8 +31,8 @@ def test_every_write_prints_its_file_and_how_to_undo_it(cli: Cli, vault: Path) -
     assert cli("list").out == "no such atoms\n"
 
 
-def test_remember_takes_every_useful_field(cli: Cli) -> None:
-    ran = cli(
+def test_remember_accepts_every_field(cli: Cli) -> None:
+    result = cli(
         "remember",
         "Ann lives in Lisbon.",
         "--kind",
@@ -73,7 +78,7 @@ def test_remember_takes_every_useful_field(cli: Cli) -> None:
         "k1",
         "--json",
     )
-    (outcome,) = ran.data["outcomes"]
+    (outcome,) = result.data["outcomes"]
     atom = outcome["atom"]
     expected = {
         "subject": "Ann",
@@ -113,18 +118,18 @@ def test_a_new_value_supersedes_and_a_repeated_one_changes_nothing(cli: Cli, cof
     assert cli("get", coffee, "--json").data["status"] == "superseded"
 
 
-def test_capture_keeps_the_words_and_remembers_what_was_asked(cli: Cli, vault: Path) -> None:
+def test_capture_stores_the_words_and_remembers_requests(cli: Cli, vault: Path) -> None:
     words = ("capture", "Remember that I fly on Friday.", "--speaker", "Ann", "--session", "call", "--at", "2026-11-01")
-    ran = cli(*words, "--json")
-    kept, asked = ran.data["outcomes"]
-    assert (kept["result"], asked["result"], asked["atom"]["content"]) == ("kept", "new", "I fly on Friday.")
-    text = (vault / kept["atom"]["path"]).read_text(encoding="utf-8")
+    result = cli(*words, "--json")
+    stored, outcome = result.data["outcomes"]
+    assert (stored["result"], outcome["result"], outcome["atom"]["content"]) == ("kept", "new", "I fly on Friday.")
+    text = (vault / stored["atom"]["path"]).read_text(encoding="utf-8")
     assert "**Ann** 2026-11-01T00:00:00Z\nRemember that I fly on Friday. ^p1" in text
-    shown = cli("get", asked["atom"]["id"][-6:]).out
-    assert "#^p1]]: “I fly on Friday.”" in shown
+    output = cli("get", outcome["atom"]["id"][-6:]).out
+    assert "#^p1]]: “I fly on Friday.”" in output
 
 
-def test_capture_takes_a_file_a_pipe_and_json_turns(cli: Cli, tmp_path: Path) -> None:
+def test_capture_accepts_a_file_a_pipe_and_json_turns(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("One.\n\nTwo.\n", encoding="utf-8")
     from_file = cli("capture", str(tmp_path / "notes.md"), "--json").data["outcomes"][0]["atom"]
     assert from_file["source_id"] == "notes.md"
@@ -137,7 +142,7 @@ def test_capture_takes_a_file_a_pipe_and_json_turns(cli: Cli, tmp_path: Path) ->
     assert "**assistant**" in from_turns["content"]
 
 
-def test_capture_refuses_what_it_cannot_keep(cli: Cli) -> None:
+def test_capture_refuses_invalid_input(cli: Cli) -> None:
     assert cli("capture", "nowhere.md").code == 3
     assert "pipe it in" in cli("capture", "nowhere.md").err
     assert cli("capture", "-", stdin=b"\xff\xfe").code == 2
@@ -148,9 +153,9 @@ def test_capture_refuses_what_it_cannot_keep(cli: Cli) -> None:
 
 
 def test_revise_writes_a_new_version(cli: Cli, coffee: str) -> None:
-    ran = cli("revise", coffee[-6:], "Ann prefers tea.", "--reason", "asked her", "--tag", "drink", "--json")
-    assert ran.data["atom"]["content"] == "Ann prefers tea."
-    assert ran.data["atom"]["tags"] == ["drink"]
+    result = cli("revise", coffee[-6:], "Ann prefers tea.", "--reason", "asked her", "--tag", "drink", "--json")
+    assert result.data["atom"]["content"] == "Ann prefers tea."
+    assert result.data["atom"]["tags"] == ["drink"]
     assert cli("revise", coffee, "--importance", "0.9", "--json").data["atom"]["tags"] == ["drink"]
     versions = cli("history", coffee, "--json").data["versions"]
     assert [version["revision"] for version in versions] == [1, 2, 3]
@@ -158,7 +163,7 @@ def test_revise_writes_a_new_version(cli: Cli, coffee: str) -> None:
     assert cli("revise", coffee, "--confidence", "7").code == 2
 
 
-def test_status_moves_an_atom_and_the_table_is_obeyed(cli: Cli, coffee: str) -> None:
+def test_status_changes_follow_the_transition_table(cli: Cli, coffee: str) -> None:
     assert cli("status", coffee, "challenged", "--reason", "not sure").out.startswith("challenged: preference")
     assert cli("status", coffee, "merged", "--reason", "x").code == 4
     assert cli("status", coffee, "nonsense", "--reason", "x").code == 2
@@ -166,16 +171,16 @@ def test_status_moves_an_atom_and_the_table_is_obeyed(cli: Cli, coffee: str) -> 
     assert cli("status", coffee, "active", "--reason", " ").code == 2
 
 
-def test_forget_and_undo(cli: Cli, coffee: str, vault: Path) -> None:
-    ran = cli("forget", coffee, "--reason", "moved", "--json")
-    assert ran.data["atom"]["status"] == "tombstoned"
-    assert (vault / ran.data["atom"]["path"]).is_file()
+def test_forget_is_reversed_by_undo(cli: Cli, coffee: str, vault: Path) -> None:
+    result = cli("forget", coffee, "--reason", "moved", "--json")
+    assert result.data["atom"]["status"] == "tombstoned"
+    assert (vault / result.data["atom"]["path"]).is_file()
     assert cli("recall", "coffee").out == "nothing known\n"
-    assert cli("undo", ran.data["commit"][-8:]).code == 0
+    assert cli("undo", result.data["commit"][-8:]).code == 0
     assert "light roast" in cli("recall", "coffee").out
 
 
-def test_pin_and_unpin(cli: Cli, coffee: str) -> None:
+def test_pin_is_reversed_by_unpin(cli: Cli, coffee: str) -> None:
     assert cli("pin", coffee, "--json").data["atom"]["pinned"] is True
     again = cli("pin", coffee)
     assert again.out.startswith("unchanged: ")
@@ -184,10 +189,10 @@ def test_pin_and_unpin(cli: Cli, coffee: str) -> None:
     assert cli("unpin", coffee, "--json").data["atom"]["pinned"] is False
 
 
-def test_relate_and_neighbours(cli: Cli, coffee: str) -> None:
+def test_related_atoms_are_neighbours(cli: Cli, coffee: str) -> None:
     other = cli("remember", "The grinder broke.", "--json").data["outcomes"][0]["atom"]["id"]
-    ran = cli("relate", other, "depends_on", coffee[-8:], "--confidence", "0.5", "--json")
-    assert ran.data["atom"]["relations"] == [{"name": "depends_on", "target": coffee, "confidence": 0.5}]
+    result = cli("relate", other, "depends_on", coffee[-8:], "--confidence", "0.5", "--json")
+    assert result.data["atom"]["relations"] == [{"name": "depends_on", "target": coffee, "confidence": 0.5}]
     (near,) = cli("neighbours", coffee, "--json").data["neighbours"]
     assert (near["direction"], near["relation"], near["atom"]["id"]) == ("in", "depends_on", other)
     assert "depends_on →" in cli("neighbours", other).out
@@ -195,7 +200,7 @@ def test_relate_and_neighbours(cli: Cli, coffee: str) -> None:
     assert cli("relate", other, "supports", other).code == 2
 
 
-def test_undo_is_refused_where_others_built_on_it_and_cascades_on_request(cli: Cli, coffee: str) -> None:
+def test_undo_is_refused_after_later_commits_and_cascades_on_request(cli: Cli, coffee: str) -> None:
     commit = cli("journal", "--json").data["entries"][0]["commit"]
     cli("revise", coffee, "Ann prefers tea.")
     refused = cli("undo", commit)
@@ -220,17 +225,17 @@ def test_undo_is_refused_where_others_built_on_it_and_cascades_on_request(cli: C
         ("undo", "COMMIT", "--cascade"),
     ],
 )
-def test_a_dry_run_tells_what_would_change_and_changes_nothing(
+def test_a_dry_run_reports_the_changes_and_makes_none(
     cli: Cli, coffee: str, vault: Path, words: tuple[str, ...]
 ) -> None:
     other = cli("remember", "The grinder broke.", "--json").data
     named = {"ID": coffee, "OTHER": other["outcomes"][0]["atom"]["id"], "COMMIT": other["commit"]}
-    before = _everything(vault), cli("list", "--all", "--json").out, cli("journal", "--json").out
-    ran = cli(*(named.get(word, word) for word in words), "--dry-run")
-    assert ran.code == 0, ran.err
-    assert "dry run: nothing was changed" in ran.out
-    assert "file" in ran.out
-    assert (_everything(vault), cli("list", "--all", "--json").out, cli("journal", "--json").out) == before
+    before = _file_texts(vault), cli("list", "--all", "--json").out, cli("journal", "--json").out
+    result = cli(*(named.get(word, word) for word in words), "--dry-run")
+    assert result.code == 0, result.err
+    assert "dry run: nothing was changed" in result.out
+    assert "file" in result.out
+    assert (_file_texts(vault), cli("list", "--all", "--json").out, cli("journal", "--json").out) == before
     assert cli("doctor", "--deep").code == 0
 
 
@@ -239,7 +244,7 @@ def test_a_dry_run_makes_no_vault(cli: Cli, vault: Path) -> None:
     assert not vault.exists()
 
 
-def test_an_agent_keeps_private_things_to_itself(cli: Cli) -> None:
+def test_an_agents_private_atoms_stay_private(cli: Cli) -> None:
     cli("--scope", "org:local:agent:a", "remember", "The secret is blue.", "--private")
     assert "blue" in cli("recall", "secret", "--scope", "org:local:agent:a").out
     assert cli("recall", "secret").out == "nothing known\n"
@@ -247,20 +252,22 @@ def test_an_agent_keeps_private_things_to_itself(cli: Cli) -> None:
     assert cli("recall", "secret", "--scope", "nobody").code == 2
 
 
-def _everything(vault: Path) -> dict[str, bytes]:
+def _file_texts(vault: Path) -> dict[str, bytes]:
     files = (path for path in vault.rglob("*.md") if path.is_file())
     return {str(file): file.read_bytes() for file in files}
 
 
-def test_words_are_kept_although_no_model_can_be_had(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_is_stored_although_no_model_is_available(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LAMINA_EMBEDDER", "minilm")
     monkeypatch.setenv("LAMINA_MODELS_DIR", str(tmp_path / "no models"))
-    ran = cli("capture", "Remember that the key is under the pot.")
-    assert (ran.code, "under the pot" in ran.out) == (0, True)
-    assert "the words are stored, but have no vectors yet: " in ran.err
-    assert "lamina models download" in ran.err
-    asked = cli("recall", "key")
-    assert (asked.code, "lamina models" in asked.err) == (1, True)
+    actual = cli("capture", "Remember that the key is under the pot.")
+    assert (actual.code, "under the pot" in actual.out) == (0, True)
+    assert "the words are stored, but have no vectors yet: " in actual.err
+    assert "lamina models download" in actual.err
+    result = cli("recall", "key")
+    assert (result.code, "lamina models" in result.err) == (1, True)
     monkeypatch.setenv("LAMINA_EMBEDDER", "auto")
     first, second = cli("recall", "key"), cli("recall", "key")
     assert "under the pot" in first.out

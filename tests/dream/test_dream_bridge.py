@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from desk import Desk
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.passage import passage_digest, passages_of
@@ -29,12 +27,12 @@ from lamina.models.chat import Chat
 from lamina.models.embedder import EmbeddingModel, EncodedQuestion, EncodedText, TextToEncode, TokenStates
 from lamina.store.base import Store
 from lamina.store.encodings import PackedStates, TextEncoding
-from lamina.store.sqlite.store import SqliteStore
 from lamina.testing.store_harness import LOCAL, NOON, StoreHarness
 from llm_server import Scripted, completion, error, scripted
+from vault_workspace import VaultWorkspace
 
 
-class Named:
+class NamedVectors:
     """An embedder whose vectors the store has already."""
 
     model = EmbeddingModel("of the test", 3, TokenStates.NONE)
@@ -62,43 +60,39 @@ def scene_of(
         ids=_ids(clock),
         chat=chat,
         insights_enabled=insights,
-        embedder=Named,
+        embedder=NamedVectors,
     )
 
 
-@pytest.fixture
-def hand(tmp_path: Path) -> Iterator[StoreHarness]:
-    clock = FixedClock(NOON)
-    store = SqliteStore(tmp_path, clock)
-    yield StoreHarness(store, clock)
-    store.close()
-
-
-def encoded(store: Store, atoms: Sequence[Atom], cosine: float) -> None:
+def encode_all(store: Store, atoms: Sequence[Atom], cosine: float) -> None:
     """Each atom's vector, so far from the first axis."""
     row = np.array([[cosine, (1 - cosine**2) ** 0.5, 0.0]], dtype=np.float32)
-    made = [TextEncoding(passage_digest(atom, passages_of(atom)[0]), row, PackedStates("none", b"")) for atom in atoms]
-    store.encodings.put(Named.model.id, made)
+    result = [
+        TextEncoding(passage_digest(atom, passages_of(atom)[0]), row, PackedStates("none", b"")) for atom in atoms
+    ]
+    store.passages.encodings.put(NamedVectors.model.id, result)
 
 
-def about(hand: StoreHarness, name: str, cosine: float, many: int = 3, **fields: object) -> list[Atom]:
-    atoms = [hand.add(f"{name} grows moss on stone {n}", entities=(name,), **fields) for n in range(many)]
-    encoded(hand.store, atoms, cosine)
+def make_statements(harness: StoreHarness, name: str, cosine: float, many: int = 3, **fields: object) -> list[Atom]:
+    atoms = [harness.add(f"{name} grows moss on stone {n}", entities=(name,), **fields) for n in range(many)]
+    encode_all(harness.store, atoms, cosine)
     return atoms
 
 
-def planned(hand: StoreHarness, chat: Chat | None = None) -> StepPlan:
-    return bridge(scene_of(hand.store, hand.clock, chat=chat))
+def plan_step(harness: StoreHarness, chat: Chat | None = None) -> StepPlan:
+    return bridge(scene_of(harness.store, harness.clock, chat=chat))
 
 
-def dreamt(hand: StoreHarness, chat: Chat | None = None) -> DreamReport:
-    return dream([scene_of(hand.store, hand.clock, chat=chat)], {"bridge": bridge}, hand.store, hand.clock.now())
+def run_step(harness: StoreHarness, chat: Chat | None = None) -> DreamReport:
+    return dream(
+        [scene_of(harness.store, harness.clock, chat=chat)], {"bridge": bridge}, harness.store, harness.clock.now()
+    )
 
 
-def test_two_names_alike_and_unlinked_are_proposed_once_and_wait(hand: StoreHarness) -> None:
-    one, other = about(hand, "Heron", 1.0), about(hand, "Falcon", 0.8)
-    assert len(dreamt(hand).moves) == 1
-    (insight,) = hand.read(kinds=frozenset({"insight"}))
+def test_two_similar_unlinked_names_are_proposed_once_and_pending(harness: StoreHarness) -> None:
+    one, other = make_statements(harness, "Heron", 1.0), make_statements(harness, "Falcon", 0.8)
+    assert len(run_step(harness).moves) == 1
+    (insight,) = harness.read(kinds=frozenset({"insight"}))
     assert (insight.status, insight.origin, proposal_type_of(insight)) == (
         Status.CONSTRAINED,
         Origin.DREAM,
@@ -108,74 +102,74 @@ def test_two_names_alike_and_unlinked_are_proposed_once_and_wait(hand: StoreHarn
     assert set(insight.entities) == {"Heron", "Falcon"} and "may have to do with each other" in insight.content
     leads = [relation.target for relation in insight.relations if relation.name is RelationName.LEADS_TO]
     assert len(leads) == 2 and {*leads} & {atom.id for atom in one} and {*leads} & {atom.id for atom in other}
-    at = hand.store.position()
-    assert dreamt(hand).moves == () and hand.store.position() == at
+    at = harness.store.journal.position()
+    assert run_step(harness).moves == () and harness.store.journal.position() == at
 
 
 @pytest.mark.parametrize(("cosine", "proposed"), [(0.74, False), (0.76, True), (0.89, True), (0.91, False)])
-def test_only_what_is_alike_and_not_the_same_is_proposed(hand: StoreHarness, cosine: float, proposed: bool) -> None:
-    about(hand, "Heron", 1.0)
-    about(hand, "Falcon", cosine)
-    assert bool(planned(hand).changes) is proposed
+def test_only_similar_but_different_names_are_proposed(harness: StoreHarness, cosine: float, proposed: bool) -> None:
+    make_statements(harness, "Heron", 1.0)
+    make_statements(harness, "Falcon", cosine)
+    assert bool(plan_step(harness).changes) is proposed
 
 
-def test_nothing_is_proposed_unless_it_is_wanted(hand: StoreHarness) -> None:
-    about(hand, "Heron", 1.0)
-    about(hand, "Falcon", 0.8)
-    assert bridge(scene_of(hand.store, hand.clock, insights=False)).changes == ()
+def test_nothing_is_proposed_unless_enabled(harness: StoreHarness) -> None:
+    make_statements(harness, "Heron", 1.0)
+    make_statements(harness, "Falcon", 0.8)
+    assert bridge(scene_of(harness.store, harness.clock, insights=False)).changes == ()
 
 
-def test_names_little_is_said_of_are_left_alone(hand: StoreHarness) -> None:
-    about(hand, "Heron", 1.0)
-    about(hand, "Falcon", 0.8, many=2)
-    assert planned(hand).changes == ()
+def test_names_with_few_statements_are_left_alone(harness: StoreHarness) -> None:
+    make_statements(harness, "Heron", 1.0)
+    make_statements(harness, "Falcon", 0.8, many=2)
+    assert plan_step(harness).changes == ()
 
 
-def test_names_that_share_an_atom_or_whose_atoms_are_linked_need_no_bridge(hand: StoreHarness) -> None:
-    one = about(hand, "Heron", 1.0)
-    about(hand, "Falcon", 0.8)
-    assert planned(hand).changes
+def test_names_sharing_an_atom_or_linked_atoms_need_no_bridge(harness: StoreHarness) -> None:
+    one = make_statements(harness, "Heron", 1.0)
+    make_statements(harness, "Falcon", 0.8)
+    assert plan_step(harness).changes
     link = Relation(RelationName.ENRICHES, one[0].id, 0.8, NOON)
-    linked = hand.add("Falcon met it", entities=("Falcon",), relations=(link,))
-    assert planned(hand).changes == ()
-    weak = hand.commit(linked.with_(relations=(Relation(RelationName.ENRICHES, one[0].id, 0.1, NOON),))).atoms[0]
-    assert planned(hand).changes
-    hand.commit(weak.with_(entities=("Falcon", "Heron")))
-    assert planned(hand).changes == ()
+    linked = harness.add("Falcon met it", entities=("Falcon",), relations=(link,))
+    assert plan_step(harness).changes == ()
+    weak = harness.commit(linked.with_(relations=(Relation(RelationName.ENRICHES, one[0].id, 0.1, NOON),))).atoms[0]
+    assert plan_step(harness).changes
+    harness.commit(weak.with_(entities=("Falcon", "Heron")))
+    assert plan_step(harness).changes == ()
 
 
-def test_what_a_dream_made_is_no_side_of_a_bridge(hand: StoreHarness) -> None:
-    one = about(hand, "Heron", 1.0)
-    made = [
-        hand.new_atom(f"Falcon {n}", entities=("Falcon",), origin=Origin.DREAM, derived_from=(one[0].id,))
+def test_generated_atoms_are_no_side_of_a_bridge(harness: StoreHarness) -> None:
+    one = make_statements(harness, "Heron", 1.0)
+    result = [
+        harness.new_atom(f"Falcon {n}", entities=("Falcon",), origin=Origin.DREAM, derived_from=(one[0].id,))
         for n in range(3)
     ]
-    encoded(hand.store, hand.commit(*made, origin=Origin.DREAM).atoms, 0.8)
-    assert planned(hand).changes == ()
+    encode_all(harness.store, harness.commit(*result, origin=Origin.DREAM).atoms, 0.8)
+    assert plan_step(harness).changes == ()
 
 
-def test_three_a_day_the_likest_first_and_never_a_pair_twice(hand: StoreHarness) -> None:
-    about(hand, "Heron", 1.0)
+def test_three_a_day_the_most_similar_first_and_never_a_pair_twice(harness: StoreHarness) -> None:
+    make_statements(harness, "Heron", 1.0)
     for n, cosine in enumerate((0.76, 0.78, 0.80, 0.82, 0.84)):
-        about(hand, f"Bird{n}", cosine)
-    told = [move.text for move in dreamt(hand).moves]
-    assert len(told) == MAX_PER_DAY and "Bird4" in told[0] and "Bird3" in told[1] and "Bird2" in told[2]
-    assert dreamt(hand).moves == ()
-    hand.clock.at += timedelta(hours=24)
-    assert len(dreamt(hand).moves) == 2
-    hand.clock.at += timedelta(hours=24)
-    assert dreamt(hand).moves == ()
+        make_statements(harness, f"Bird{n}", cosine)
+    texts = [move.text for move in run_step(harness).moves]
+    assert len(texts) == MAX_PER_DAY and "Bird4" in texts[0] and "Bird3" in texts[1] and "Bird2" in texts[2]
+    assert run_step(harness).moves == ()
+    harness.clock.at += timedelta(hours=24)
+    assert len(run_step(harness).moves) == 2
+    harness.clock.at += timedelta(hours=24)
+    assert run_step(harness).moves == ()
 
 
-def test_a_chat_models_sentence_is_taken_with_what_it_cites(hand: StoreHarness) -> None:
-    one, _ = about(hand, "Heron", 1.0), about(hand, "Falcon", 0.8)
+def test_a_chat_models_sentence_is_accepted_with_its_citations(harness: StoreHarness) -> None:
+    one, _ = make_statements(harness, "Heron", 1.0), make_statements(harness, "Falcon", 0.8)
     reply = {"sentence": "Heron and Falcon both grow moss on stone 1.", "cites": [1, 4]}
     with scripted(completion(reply)) as server:
-        (insight,) = planned(hand, server.chat()).changes
-        asked = server.asked[0]["messages"][1]["content"]
+        (insight,) = plan_step(harness, server.chat()).changes
+        content = server.asked[0]["messages"][1]["content"]
     assert insight.content.startswith("Heron and Falcon both grow moss") and one[0].scope == insight.scope
-    assert sum(f"[{each}]" in insight.content for each in insight.derived_from) == 2
-    assert "first name | " in asked.split("</data>")[0] and "Heron" not in asked.split("</data>")[1]
+    assert sum(f"[{atom_id}]" in insight.content for atom_id in insight.derived_from) == 2
+    assert "first name | " in content.split("</data>")[0] and "Heron" not in content.split("</data>")[1]
 
 
 @pytest.mark.parametrize(
@@ -190,28 +184,28 @@ def test_a_chat_models_sentence_is_taken_with_what_it_cites(hand: StoreHarness) 
         error(500, "down"),
     ],
 )
-def test_what_a_chat_model_makes_up_changes_nothing_and_is_told(hand: StoreHarness, reply: Scripted) -> None:
-    about(hand, "Heron", 1.0)
-    about(hand, "Falcon", 0.8)
-    before = hand.store.position()
+def test_an_unsupported_sentence_changes_nothing_and_is_reported(harness: StoreHarness, reply: Scripted) -> None:
+    make_statements(harness, "Heron", 1.0)
+    make_statements(harness, "Falcon", 0.8)
+    before = harness.store.journal.position()
     with scripted(reply) as server:
-        (step,) = dreamt(hand, server.chat()).steps
-    assert step.failed and hand.store.position() == before
+        (step,) = run_step(harness, server.chat()).steps
+    assert step.failed and harness.store.journal.position() == before
 
 
 @pytest.mark.parametrize("confirmed", [True, False])
-def test_a_person_confirms_or_rejects_an_insight_and_it_is_not_made_again(desk: Desk, confirmed: bool) -> None:
-    store = desk.memory._store
+def test_an_insight_is_confirmed_or_rejected_and_not_made_again(workspace: VaultWorkspace, confirmed: bool) -> None:
+    store = workspace.memory.engine.store
     for name, cosine in (("Heron", 1.0), ("Falcon", 0.8)):
-        told = (f"{name} grows moss.", f"Nobody paints {name} in winter.", f"Children feed {name} with bread.")
-        atoms = [desk.remember(each, entities=[name]) for each in told]
-        encoded(store, atoms, cosine)
-    scene = scene_of(store, desk.clock, desk.memory.get(atoms[0].id).scope)
-    dream([scene], {"bridge": bridge}, store, desk.clock.now())
-    (item,) = desk.memory.review.list(kind="proposal")
+        texts = (f"{name} grows moss.", f"Nobody paints {name} in winter.", f"Children feed {name} with bread.")
+        atoms = [workspace.remember(item, entities=[name]) for item in texts]
+        encode_all(store, atoms, cosine)
+    scene = scene_of(store, workspace.clock, workspace.memory.get(atoms[0].id).scope)
+    dream([scene], {"bridge": bridge}, store, workspace.clock.now())
+    (item,) = workspace.memory.review.list(kind="proposal")
     assert dict(item.verbs)["confirm"] == "it counts"
-    (desk.memory.review.confirm if confirmed else desk.memory.review.reject)(item.ids[0])
-    assert desk.memory.get(item.ids[0]).status is (Status.ACTIVE if confirmed else Status.TOMBSTONED)
-    assert all(desk.memory.get(atom.id).status is Status.ACTIVE for atom in atoms)
-    desk.tick(days=3)
-    assert bridge(scene_of(store, desk.clock, scene.scope)).changes == ()
+    (workspace.memory.review.confirm if confirmed else workspace.memory.review.reject)(item.ids[0])
+    assert workspace.memory.get(item.ids[0]).status is (Status.ACTIVE if confirmed else Status.TOMBSTONED)
+    assert all(workspace.memory.get(atom.id).status is Status.ACTIVE for atom in atoms)
+    workspace.tick(days=3)
+    assert bridge(scene_of(store, workspace.clock, scene.scope)).changes == ()

@@ -1,3 +1,8 @@
+"""Statements that name files, commands or packages are compared with the declared folders of code.
+
+Covers `lamina.dream.code_root` and `lamina.dream.project_manifests`.
+"""
+
 from __future__ import annotations
 
 import json
@@ -15,10 +20,10 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import IdSource
 from lamina.atom.kinds import Layer
 from lamina.atom.status import Status
-from lamina.capture.statement_commit import new_ids
+from lamina.capture.store_reads import new_ids
 from lamina.clock import FixedClock
+from lamina.dream.code_presence import CodeRoots, Presence
 from lamina.dream.code_references import CodeReference, ReferenceType, find_references
-from lamina.dream.code_roots import CodeRoots, Presence
 from lamina.dream.dream import dream
 from lamina.dream.drift import STEP, Severity, drift, score
 from lamina.dream.report import DreamReport
@@ -48,7 +53,7 @@ _FILES = {
 
 
 @pytest.fixture(scope="module")
-def standing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def existing_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return _project(tmp_path_factory.mktemp("standing") / "shop")
 
 
@@ -58,7 +63,7 @@ def shop(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def hand(tmp_path: Path) -> Iterator[StoreHarness]:
+def harness(tmp_path: Path) -> Iterator[StoreHarness]:
     clock = FixedClock(NOON)
     (tmp_path / "state").mkdir()
     store = SqliteStore(tmp_path / "state", clock)
@@ -73,42 +78,44 @@ def _project(root: Path) -> Path:
     return root
 
 
-def _scene(hand: StoreHarness, *roots: Path, at: datetime | None = None) -> StepContext:
-    now = at or hand.clock.now()
+def _scene(harness: StoreHarness, *roots: Path, at: datetime | None = None) -> StepContext:
+    now = at or harness.clock.now()
     return StepContext(
-        store=hand.store, scope=LOCAL, moment=AgeingTime(now), ids=new_ids(IdSource(os.urandom), now), code_roots=roots
+        store=harness.store,
+        scope=LOCAL,
+        moment=AgeingTime(now),
+        ids=new_ids(IdSource(os.urandom), now),
+        code_roots=roots,
     )
 
 
-def _dream(hand: StoreHarness, *roots: Path) -> DreamReport:
-    return dream([_scene(hand, *roots)], {STEP: drift}, hand.store, hand.clock.now())
+def _dream(harness: StoreHarness, *roots: Path) -> DreamReport:
+    return dream([_scene(harness, *roots)], {STEP: drift}, harness.store, harness.clock.now())
 
 
-def _gone(root: Path, text: str) -> list[CodeReference]:
+def _missing_references(root: Path, text: str) -> list[CodeReference]:
     ground = CodeRoots([root])
-    return [each for each in find_references(text) if ground.presence_of(each) is Presence.MISSING]
+    return [reference for reference in find_references(text) if ground.presence_of(reference) is Presence.MISSING]
 
 
 def _notes(plan: StepPlan) -> str:
     return "\n".join(plan.notes)
 
 
-def test_a_statement_about_a_file_that_is_gone_is_challenged_with_what_was_looked_for(
-    hand: StoreHarness, shop: Path
-) -> None:
-    gone, there = hand.add("The entry point is src/shop/main.py."), hand.add("Orders live in src/shop/app.py.")
-    report = _dream(hand, shop)
+def test_a_statement_about_a_missing_file_is_challenged_with_the_path(harness: StoreHarness, shop: Path) -> None:
+    removed, there = harness.add("The entry point is src/shop/main.py."), harness.add("Orders live in src/shop/app.py.")
+    report = _dream(harness, shop)
     (move,) = report.moves
-    assert (move.action, move.atom_id) == ("challenge", gone.id)
+    assert (move.action, move.atom_id) == ("challenge", removed.id)
     assert move.why == "src/shop/main.py is not in shop; stated 2026-11-14"
-    assert hand.current(gone).status is Status.CHALLENGED
-    assert hand.current(there).status is Status.ACTIVE
-    assert hand.current(gone).content == gone.content
+    assert harness.current(removed).status is Status.CHALLENGED
+    assert harness.current(there).status is Status.ACTIVE
+    assert harness.current(removed).content == removed.content
 
 
-def test_where_no_folder_is_declared_nothing_is_checked(hand: StoreHarness) -> None:
-    hand.add("The entry point is src/shop/main.py.")
-    plan = drift(_scene(hand))
+def test_without_a_declared_folder_nothing_is_checked(harness: StoreHarness) -> None:
+    harness.add("The entry point is src/shop/main.py.")
+    plan = drift(_scene(harness))
     assert not (plan.changes or plan.moves or plan.notes)
 
 
@@ -136,8 +143,8 @@ def test_where_no_folder_is_declared_nothing_is_checked(hand: StoreHarness) -> N
         "Check it with `cargo +nightly test --package=register`.",
     ],
 )
-def test_what_a_text_names_and_is_not_there_is_gone(standing: Path, text: str) -> None:
-    assert len(_gone(standing, text)) == 1
+def test_named_files_that_are_missing_are_reported(existing_project: Path, text: str) -> None:
+    assert len(_missing_references(existing_project, text)) == 1
 
 
 @pytest.mark.parametrize(
@@ -169,62 +176,62 @@ def test_what_a_text_names_and_is_not_there_is_gone(standing: Path, text: str) -
         "Run `cargo run --bin till -- -p register` and `cargo install ripgrep`.",
     ],
 )
-def test_what_is_there_or_proves_nothing_is_not_gone(standing: Path, text: str) -> None:
-    assert _gone(standing, text) == []
+def test_existing_and_inconclusive_references_are_not_missing(existing_project: Path, text: str) -> None:
+    assert _missing_references(existing_project, text) == []
 
 
-def test_a_whole_path_under_a_root_is_an_error_and_one_of_another_machine_is_none(
-    hand: StoreHarness, shop: Path
+def test_an_absolute_path_under_a_root_is_an_error_and_of_another_machine_is_none(
+    harness: StoreHarness, shop: Path
 ) -> None:
-    hand.add(f"The app is {shop}/main.py.")
-    hand.add(f"The app is {shop}/src/shop/app.py, the old machine has /srv/shop/main.py.")
-    plan = drift(_scene(hand, shop))
+    harness.add(f"The app is {shop}/main.py.")
+    harness.add(f"The app is {shop}/src/shop/app.py, the old machine has /srv/shop/main.py.")
+    plan = drift(_scene(harness, shop))
     assert len(plan.moves) == 1
     assert "score 90 of 100: 1 error, 0 warning, 0 info" in _notes(plan)
 
 
-def test_a_home_folder_means_the_one_of_this_machine(
-    hand: StoreHarness, shop: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_home_folder_means_that_of_this_machine(
+    harness: StoreHarness, shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(shop.parent))
-    hand.add("The app is ~/shop/src/shop/app.py.")
-    gone = hand.add("The app is `~/shop/main.py`.")
-    assert [move.atom_id for move in drift(_scene(hand, shop)).moves] == [gone.id]
+    harness.add("The app is ~/shop/src/shop/app.py.")
+    removed = harness.add("The app is `~/shop/main.py`.")
+    assert [move.atom_id for move in drift(_scene(harness, shop)).moves] == [removed.id]
 
 
-def test_the_score_counts_errors_warnings_and_hints_and_ends_at_nothing() -> None:
+def test_the_score_weighs_errors_warnings_and_hints_and_stops_at_zero() -> None:
     assert score([]) == 100
     assert score([Severity.ERROR, Severity.WARNING, Severity.INFO]) == 86
     assert score([Severity.ERROR] * 30) == 0
 
 
-def test_a_bare_file_name_is_a_hint_and_no_doubt(hand: StoreHarness, shop: Path) -> None:
-    hand.add("The keys are in `keys.toml`.")
-    plan = drift(_scene(hand, shop))
+def test_a_bare_file_name_is_a_hint_and_challenges_nothing(harness: StoreHarness, shop: Path) -> None:
+    harness.add("The keys are in `keys.toml`.")
+    plan = drift(_scene(harness, shop))
     assert not plan.moves and "keys.toml is not in shop" in _notes(plan) and "only a hint" in _notes(plan)
 
 
-def test_a_path_into_a_folder_no_root_has_is_a_hint_unless_it_was_read_there_before(
-    hand: StoreHarness, shop: Path
+def test_a_path_into_an_unknown_folder_is_a_hint_unless_it_was_read_there_before(
+    harness: StoreHarness, shop: Path
 ) -> None:
-    atom = hand.add("Bills are made in billing/invoice.py.")
-    plan = drift(_scene(hand, shop))
+    atom = harness.add("Bills are made in billing/invoice.py.")
+    plan = drift(_scene(harness, shop))
     assert (
         not plan.moves and "billing/invoice.py is not in shop" in _notes(plan) and "0 warning, 1 info" in _notes(plan)
     )
-    hand.add("billing/invoice.py (Python)", kind="code", metadata={"path": "billing/invoice.py"})
-    assert [move.atom_id for move in drift(_scene(hand, shop)).moves] == [atom.id]
+    harness.add("billing/invoice.py (Python)", kind="code", metadata={"path": "billing/invoice.py"})
+    assert [move.atom_id for move in drift(_scene(harness, shop)).moves] == [atom.id]
 
 
-def test_a_pinned_statement_is_told_of_and_left_alone(hand: StoreHarness, shop: Path) -> None:
-    atom = hand.add("The entry point is src/shop/main.py.", pinned=True)
-    plan = drift(_scene(hand, shop))
+def test_a_pinned_statement_is_reported_and_left_alone(harness: StoreHarness, shop: Path) -> None:
+    atom = harness.add("The entry point is src/shop/main.py.", pinned=True)
+    plan = drift(_scene(harness, shop))
     assert not plan.changes and "(pinned)" in _notes(plan)
-    _dream(hand, shop)
-    assert hand.current(atom) == atom
+    _dream(harness, shop)
+    assert harness.current(atom) == atom
 
 
-def test_what_happened_is_planned_waits_or_is_over_is_not_checked(hand: StoreHarness, shop: Path) -> None:
+def test_events_plans_pending_and_ended_statements_are_not_checked(harness: StoreHarness, shop: Path) -> None:
     cases: list[dict[str, Any]] = [
         {"kind": "event"},
         {"kind": "goal"},
@@ -234,73 +241,73 @@ def test_what_happened_is_planned_waits_or_is_over_is_not_checked(hand: StoreHar
         {"valid_until": NOON - DAY},
     ]
     for n, fields in enumerate(cases):
-        hand.add(f"{n}: the entry point is src/shop/main.py.", **fields)
-    assert not drift(_scene(hand, shop)).moves
+        harness.add(f"{n}: the entry point is src/shop/main.py.", **fields)
+    assert not drift(_scene(harness, shop)).moves
 
 
-def test_a_procedure_is_checked(hand: StoreHarness, shop: Path) -> None:
-    atom = hand.add("To release, run `make release`.", kind="procedure")
-    assert [move.atom_id for move in drift(_scene(hand, shop)).moves] == [atom.id]
+def test_a_procedure_is_checked(harness: StoreHarness, shop: Path) -> None:
+    atom = harness.add("To release, run `make release`.", kind="procedure")
+    assert [move.atom_id for move in drift(_scene(harness, shop)).moves] == [atom.id]
 
 
-def test_drift_once_more_changes_nothing(hand: StoreHarness, shop: Path) -> None:
+def test_a_second_drift_check_changes_nothing(harness: StoreHarness, shop: Path) -> None:
     for n in range(3):
-        hand.add(f"Part {n} is src/shop/part{n}.py.")
-    assert len(_dream(hand, shop).moves) == 3
-    position = hand.store.position()
-    again = drift(_scene(hand, shop))
+        harness.add(f"Part {n} is src/shop/part{n}.py.")
+    assert len(_dream(harness, shop).moves) == 3
+    position = harness.store.journal.position()
+    again = drift(_scene(harness, shop))
     assert not again.changes and not again.moves
-    _dream(hand, shop)
-    assert hand.store.position() == position
+    _dream(harness, shop)
+    assert harness.store.journal.position() == position
 
 
-def test_what_a_person_let_stand_is_not_doubted_again_until_its_words_change(hand: StoreHarness, shop: Path) -> None:
-    atom = hand.add("The entry point is src/shop/main.py.")
-    _dream(hand, shop)
-    hand.commit(hand.current(atom).with_(status=Status.ACTIVE))
-    plan = drift(_scene(hand, shop))
+def test_a_statement_a_person_confirmed_is_not_challenged_again_until_it_changes(
+    harness: StoreHarness, shop: Path
+) -> None:
+    atom = harness.add("The entry point is src/shop/main.py.")
+    _dream(harness, shop)
+    harness.commit(harness.current(atom).with_(status=Status.ACTIVE))
+    plan = drift(_scene(harness, shop))
     assert not plan.moves and "confirmed by a person" in _notes(plan)
-    hand.commit(hand.current(atom).with_(content="The entry point is src/shop/start.py."))
-    assert [move.atom_id for move in drift(_scene(hand, shop)).moves] == [atom.id]
+    harness.commit(harness.current(atom).with_(content="The entry point is src/shop/start.py."))
+    assert [move.atom_id for move in drift(_scene(harness, shop)).moves] == [atom.id]
 
 
-def test_what_came_back_is_told_and_a_person_decides(hand: StoreHarness, shop: Path) -> None:
-    atom = hand.add("The entry point is src/shop/main.py.")
-    other = hand.add("Orders live in src/shop/app.py.")
-    hand.commit(other.with_(status=Status.CHALLENGED), reason="somebody doubts it")
-    _dream(hand, shop)
-    assert "again" not in _notes(drift(_scene(hand, shop)))
+def test_a_restored_file_is_reported_and_a_person_decides(harness: StoreHarness, shop: Path) -> None:
+    atom = harness.add("The entry point is src/shop/main.py.")
+    other = harness.add("Orders live in src/shop/app.py.")
+    harness.commit(other.with_(status=Status.CHALLENGED), reason="somebody doubts it")
+    _dream(harness, shop)
+    assert "again" not in _notes(drift(_scene(harness, shop)))
     (shop / "src/shop/main.py").write_text("")
-    plan = drift(_scene(hand, shop))
+    plan = drift(_scene(harness, shop))
     assert not plan.changes
     assert f"{atom.id[-6:]} names src/shop/main.py, which exists again" in _notes(plan)
     assert other.id[-6:] not in _notes(plan)
 
 
-def test_drift_can_be_undone(hand: StoreHarness, shop: Path) -> None:
-    atom = hand.add("The entry point is src/shop/main.py.")
-    report = _dream(hand, shop)
+def test_drift_can_be_undone(harness: StoreHarness, shop: Path) -> None:
+    atom = harness.add("The entry point is src/shop/main.py.")
+    report = _dream(harness, shop)
     assert report.steps[0].commit is not None
-    undo(hand.store, report.steps[0].commit, (LOCAL,), "human", atom.origin)
-    assert hand.current(atom) == atom
+    undo(harness.store, report.steps[0].commit, (LOCAL,), "human", atom.origin)
+    assert harness.current(atom) == atom
 
 
-def test_a_file_known_to_the_codebase_layer_is_told_with_the_day_it_was_last_read(
-    hand: StoreHarness, shop: Path
-) -> None:
-    hand.add(
+def test_a_file_of_the_codebase_layer_is_reported_with_its_last_read_date(harness: StoreHarness, shop: Path) -> None:
+    harness.add(
         "src/shop/main.py (Python)", kind="code", observed_at=NOON - 30 * DAY, metadata={"path": "src/shop/main.py"}
     )
-    hand.add("The entry point is src/shop/main.py.")
-    assert drift(_scene(hand, shop)).moves[0].why == "src/shop/main.py is not in shop; last seen 2026-10-15"
+    harness.add("The entry point is src/shop/main.py.")
+    assert drift(_scene(harness, shop)).moves[0].why == "src/shop/main.py is not in shop; last seen 2026-10-15"
 
 
-def test_a_folder_that_is_not_here_or_is_empty_doubts_nothing(hand: StoreHarness, shop: Path, tmp_path: Path) -> None:
-    hand.add("The entry point is src/shop/main.py.")
-    hand.add(f"It is {tmp_path}/away/main.py and {tmp_path}/bare/main.py.")
+def test_a_missing_or_empty_folder_challenges_nothing(harness: StoreHarness, shop: Path, tmp_path: Path) -> None:
+    harness.add("The entry point is src/shop/main.py.")
+    harness.add(f"It is {tmp_path}/away/main.py and {tmp_path}/bare/main.py.")
     (tmp_path / "bare").mkdir()
     for missing in (tmp_path / "away", tmp_path / "bare"):
-        plan = drift(_scene(hand, shop, missing))
+        plan = drift(_scene(harness, shop, missing))
         assert not plan.moves and "it is not checked" in _notes(plan)
 
 
@@ -310,27 +317,27 @@ def test_a_folder_with_too_many_files_is_not_checked(shop: Path) -> None:
     assert ground.notes == ("shop has more than 3 files: it is not checked",)
 
 
-def test_a_thing_is_gone_when_no_folder_has_it(hand: StoreHarness, shop: Path, tmp_path: Path) -> None:
-    hand.add("The entry point is src/shop/main.py.")
+def test_a_reference_is_missing_when_no_folder_has_it(harness: StoreHarness, shop: Path, tmp_path: Path) -> None:
+    harness.add("The entry point is src/shop/main.py.")
     other = _project(tmp_path / "other")
-    assert drift(_scene(hand, shop, other)).moves[0].why.startswith("src/shop/main.py is not in shop, other;")
+    assert drift(_scene(harness, shop, other)).moves[0].why.startswith("src/shop/main.py is not in shop, other;")
     (other / "src/shop/main.py").write_text("")
-    assert not drift(_scene(hand, shop, other)).moves
+    assert not drift(_scene(harness, shop, other)).moves
 
 
-def test_links_are_not_followed_out_of_a_folder(hand: StoreHarness, shop: Path, tmp_path: Path) -> None:
+def test_links_out_of_a_folder_are_not_followed(harness: StoreHarness, shop: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "secret.py").write_text("def hidden_thing(): ...\n")
     (shop / "link").symlink_to(outside)
     (shop / "linked.py").symlink_to(outside / "secret.py")
-    hand.add(f"It is {shop}/link/other.py and link/other.py and {shop}/linked.py.")
-    hand.add("The function hidden_thing is used.")
-    moves = drift(_scene(hand, shop)).moves
+    harness.add(f"It is {shop}/link/other.py and link/other.py and {shop}/linked.py.")
+    harness.add("The function hidden_thing is used.")
+    moves = drift(_scene(harness, shop)).moves
     assert [move.why for move in moves] == ["hidden_thing does not occur in the code of shop"]
 
 
-def test_a_folder_that_may_not_be_read_proves_nothing(shop: Path) -> None:
+def test_an_unreadable_folder_proves_nothing(shop: Path) -> None:
     closed = shop / "src" / "closed"
     closed.mkdir()
     closed.chmod(0)
@@ -357,15 +364,13 @@ def test_a_folder_that_may_not_be_read_proves_nothing(shop: Path) -> None:
         ("till/Cargo.toml", "[package", CodeReference(ReferenceType.BINARY, "register")),
     ],
 )
-def test_a_list_that_cannot_be_read_whole_proves_nothing(
-    shop: Path, path: str, text: str, named: CodeReference
-) -> None:
+def test_an_incomplete_manifest_proves_nothing(shop: Path, path: str, text: str, named: CodeReference) -> None:
     assert CodeRoots([shop]).presence_of(named) is Presence.MISSING
     (shop / path).write_text(text)
     assert CodeRoots([shop]).presence_of(named) is Presence.UNKNOWN
 
 
-def test_without_any_list_a_command_proves_nothing(tmp_path: Path) -> None:
+def test_without_any_manifest_a_command_proves_nothing(tmp_path: Path) -> None:
     (tmp_path / "main.go").write_text("package main\n")
     ground = CodeRoots([tmp_path])
     commands = (
@@ -384,55 +389,59 @@ def test_without_any_list_a_command_proves_nothing(tmp_path: Path) -> None:
 
 @given(st.text(max_size=300))
 @settings(max_examples=300, deadline=None)
-def test_any_text_can_be_read_for_what_it_names(text: str) -> None:
-    for each in find_references(text):
-        assert each.name and each.name in text.replace("/./", "/").replace("//", "/")
+def test_any_text_can_be_parsed_for_references(text: str) -> None:
+    for reference in find_references(text):
+        assert reference.name and reference.name in text.replace("/./", "/").replace("//", "/")
 
 
 @given(st.text(alphabet=st.sampled_from("ab/.~`() \n-_<>{}$*:@\\"), max_size=60))
 @settings(max_examples=200, deadline=None)
-def test_no_claim_looks_outside_its_root(text: str) -> None:
-    for each in find_references(text):
-        assert ".." not in each.name.split("/")
+def test_no_reference_is_looked_up_outside_its_root(text: str) -> None:
+    for reference in find_references(text):
+        assert ".." not in reference.name.split("/")
 
 
 _PLACES = st.sampled_from(sorted(path for path in _FILES if not path.startswith(".") and " " not in path))
-_SAID = st.sampled_from(["The code is in {}.", "Use `{}` for that.", "See {} and tell Ann.", "({}) holds it", "{}:12"])
+_SENTENCES = st.sampled_from(
+    ["The code is in {}.", "Use `{}` for that.", "See {} and tell Ann.", "({}) holds it", "{}:12"]
+)
 
 
-@given(st.lists(st.tuples(_SAID, _PLACES), max_size=8), st.lists(st.booleans(), min_size=8, max_size=8))
+@given(st.lists(st.tuples(_SENTENCES, _PLACES), max_size=8), st.lists(st.booleans(), min_size=8, max_size=8))
 @settings(max_examples=60, deadline=None)
-def test_what_is_there_is_never_gone_however_it_is_said(
-    standing: Path, said: list[tuple[str, str]], whole: list[bool]
+def test_an_existing_file_is_never_missing_whatever_the_wording(
+    existing_project: Path, said: list[tuple[str, str]], whole: list[bool]
 ) -> None:
-    ground = CodeRoots([standing])
+    ground = CodeRoots([existing_project])
     for (form, path), absolute in zip(said, whole, strict=False):
-        for each in find_references(form.format(f"{standing}/{path}" if absolute else path)):
-            assert ground.presence_of(each) is Presence.PRESENT
+        for reference in find_references(form.format(f"{existing_project}/{path}" if absolute else path)):
+            assert ground.presence_of(reference) is Presence.PRESENT
 
 
 @given(st.lists(st.tuples(st.sampled_from(["main", "app", "cli"]), st.booleans()), min_size=1, max_size=8))
 @settings(max_examples=15, deadline=None)
-def test_drift_moves_no_pin_keeps_every_word_and_settles_at_once(
-    standing: Path, tmp_path_factory: pytest.TempPathFactory, stated: list[tuple[str, bool]]
+def test_drift_changes_no_pinned_atom_keeps_all_text_and_is_idempotent(
+    existing_project: Path, tmp_path_factory: pytest.TempPathFactory, stated: list[tuple[str, bool]]
 ) -> None:
     clock = FixedClock(NOON)
     store = SqliteStore(tmp_path_factory.mktemp("state"), clock)
-    hand = StoreHarness(store, clock)
+    harness = StoreHarness(store, clock)
     before: list[Atom] = [
-        hand.add(f"{n}: it is src/shop/{name}.py.", pinned=pin) for n, (name, pin) in enumerate(stated)
+        harness.add(f"{n}: it is src/shop/{name}.py.", pinned=pin) for n, (name, pin) in enumerate(stated)
     ]
-    _dream(hand, standing)
-    after = [hand.current(atom) for atom in before]
+    _dream(harness, existing_project)
+    after = [harness.current(atom) for atom in before]
     for old, new, (name, pin) in zip(before, after, stated, strict=True):
         assert new == old if pin or name != "main" else new == old.with_(status=Status.CHALLENGED)
-    assert not drift(_scene(hand, standing)).changes
+    assert not drift(_scene(harness, existing_project)).changes
     store.close()
 
 
-def test_a_doubt_sets_the_status_alone_and_the_journal_says_why(hand: StoreHarness, shop: Path) -> None:
-    atom = hand.add("The entry point is src/shop/main.py.")
-    _dream(hand, shop)
-    version = hand.store.versions(atom.id)[-1]
+def test_a_challenge_changes_only_the_status_and_the_journal_gives_the_reason(
+    harness: StoreHarness, shop: Path
+) -> None:
+    atom = harness.add("The entry point is src/shop/main.py.")
+    _dream(harness, shop)
+    version = harness.store.journal.versions(atom.id)[-1]
     assert version.fields == {"status"}
     assert version.reason.startswith("drift: 1 challenge") and "src/shop/main.py is not in shop" in version.reason

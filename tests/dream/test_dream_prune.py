@@ -14,15 +14,13 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.relation import Relation, RelationName
 from lamina.clock import FixedClock
-from lamina.dream.age import age
+from lamina.dream.age import age, age_links, next_link_ageing
 from lamina.dream.dream import dream
-from lamina.dream.link_ageing import age_links, next_link_ageing
-from lamina.dream.log_pruning import LOG_RETENTION, prune
 from lamina.dream.step_context import StepContext
 from lamina.dream.step_plan import StepPlan
+from lamina.dream.steps import LOG_RETENTION, prune
 from lamina.lifecycle.ageing_time import AgeingTime
-from lamina.store.sqlite.store import SqliteStore
-from lamina.store.usage import ModelUsage
+from lamina.store.chat_usage import ModelUsage
 from lamina.testing.store_harness import DAY, LOCAL, NOON, StoreHarness
 
 
@@ -32,90 +30,84 @@ def _ids(clock: FixedClock) -> Iterator[AtomId]:
         yield source.new(clock.now())
 
 
-def scene_of(hand: StoreHarness, seen: datetime | None = None) -> StepContext:
-    return StepContext(store=hand.store, scope=LOCAL, moment=AgeingTime(hand.clock.now(), seen), ids=_ids(hand.clock))
+def scene_of(harness: StoreHarness, seen: datetime | None = None) -> StepContext:
+    return StepContext(
+        store=harness.store, scope=LOCAL, moment=AgeingTime(harness.clock.now(), seen), ids=_ids(harness.clock)
+    )
 
 
-@pytest.fixture
-def hand(tmp_path: Path) -> Iterator[StoreHarness]:
-    clock = FixedClock(NOON)
-    store = SqliteStore(tmp_path, clock)
-    yield StoreHarness(store, clock)
-    store.close()
+def run_step(harness: StoreHarness, *, dry_run: bool = False) -> StepPlan:
+    report = dream([scene_of(harness)], {"prune": prune}, harness.store, harness.clock.now(), dry_run=dry_run)
+    return StepPlan(notes=report.steps[0].notes)
 
 
-def dreamt(hand: StoreHarness, *, dry_run: bool = False) -> StepPlan:
-    told = dream([scene_of(hand)], {"prune": prune}, hand.store, hand.clock.now(), dry_run=dry_run)
-    return StepPlan(notes=told.steps[0].notes)
-
-
-def test_old_recalls_are_let_go_and_young_ones_and_the_journal_stay(hand: StoreHarness) -> None:
-    atom = hand.add()
-    recalls, at = hand.store.recalls, hand.store.position()
+def test_old_recalls_are_deleted_and_recent_ones_and_the_journal_stay(harness: StoreHarness) -> None:
+    atom = harness.add()
+    recalls, at = harness.store.admin.recalls, harness.store.journal.position()
     recalls.save("old", [atom.id], NOON - LOG_RETENTION - DAY, LOCAL)
     recalls.save("young", [atom.id], NOON - LOG_RETENTION + DAY, LOCAL)
-    prune(scene_of(hand))
+    prune(scene_of(harness))
     assert recalls.hits("old", LOCAL) == [atom.id]
-    dreamt(hand)
+    run_step(harness)
     assert recalls.hits("old", LOCAL) is None and recalls.hits("young", LOCAL) == [atom.id]
-    assert hand.store.position() == at and hand.current(atom) == atom
+    assert harness.store.journal.position() == at and harness.current(atom) == atom
 
 
-def test_where_nobody_recalled_anything_no_file_is_made(hand: StoreHarness, tmp_path: Path) -> None:
-    dreamt(hand)
+def test_without_recalls_no_file_is_made(harness: StoreHarness, tmp_path: Path) -> None:
+    run_step(harness)
     assert not (tmp_path / "recalls.db").exists() and not (tmp_path / "usage.db").exists()
 
 
-def test_old_counts_of_chat_use_are_let_go_and_told(hand: StoreHarness) -> None:
-    hand.store.usage.add(date(2020, 1, 1), "m", ModelUsage(calls=1))
-    hand.store.usage.add(NOON.date(), "m", ModelUsage(calls=1))
-    assert [note for note in dreamt(hand).notes if note.startswith("1 counts of chat use")]
-    assert [day.day for day in hand.store.usage.days()] == [NOON.date()]
+def test_old_chat_usage_is_deleted_and_reported(harness: StoreHarness) -> None:
+    harness.store.admin.usage.add(date(2020, 1, 1), "m", ModelUsage(calls=1))
+    harness.store.admin.usage.add(NOON.date(), "m", ModelUsage(calls=1))
+    assert [note for note in run_step(harness).notes if note.startswith("1 counts of chat use")]
+    assert [day.day for day in harness.store.admin.usage.days()] == [NOON.date()]
 
 
-def test_jobs_finished_long_ago_are_let_go(hand: StoreHarness) -> None:
-    hand.store.jobs.acquire("reading", "me", 60.0)
-    hand.store.jobs.release("reading", "me")
-    hand.clock.at += LOG_RETENTION + DAY
-    dreamt(hand)
-    assert [each.name for each in hand.store.jobs.list()] == ["dream"]
+def test_jobs_finished_long_ago_are_deleted(harness: StoreHarness) -> None:
+    harness.store.queue.jobs.acquire("reading", "me", 60.0)
+    harness.store.queue.jobs.release("reading", "me")
+    harness.clock.at += LOG_RETENTION + DAY
+    run_step(harness)
+    assert [atom.name for atom in harness.store.queue.jobs.list()] == ["dream"]
 
 
-def linked(hand: StoreHarness, name: RelationName = RelationName.ENRICHES, **fields: object) -> Relation:
-    other = hand.add("other")
-    link = Relation(name, other.id, 0.8, hand.clock.now())
-    hand.add("one", relations=(link,), **fields)
+def add_linked_pair(harness: StoreHarness, name: RelationName = RelationName.ENRICHES, **fields: object) -> Relation:
+    other = harness.add("other")
+    link = Relation(name, other.id, 0.8, harness.clock.now())
+    harness.add("one", relations=(link,), **fields)
     return link
 
 
-def test_a_link_grows_weaker_after_its_grace_once_for_each_window(hand: StoreHarness) -> None:
-    link = linked(hand)
+def test_a_link_weakens_once_per_window_after_its_grace_period(harness: StoreHarness) -> None:
+    link = add_linked_pair(harness)
     for days, confidence in ((90, None), (91, 0.7), (180, None), (181, 0.6)):
-        hand.clock.at = NOON + timedelta(days=days)
-        changes = age(scene_of(hand)).changes
+        harness.clock.at = NOON + timedelta(days=days)
+        changes = age(scene_of(harness)).changes
         assert [change.relations[0].confidence for change in changes] == ([confidence] if confidence else [])
         if changes:
             assert changes[0].relations[0].target == link.target
-            done = dream([scene_of(hand)], {"age": age}, hand.store, hand.clock.now())
-            assert [move.action for move in done.moves] == ["loosen"] and age(scene_of(hand)).changes == ()
+            report = dream([scene_of(harness)], {"age": age}, harness.store, harness.clock.now())
+            assert [move.action for move in report.moves] == ["loosen"] and age(scene_of(harness)).changes == ()
 
 
 @pytest.mark.parametrize("name", [RelationName.CONTRADICTS, RelationName.SUPERSEDES])
-def test_a_contradiction_and_history_do_not_fade(hand: StoreHarness, name: RelationName) -> None:
-    linked(hand, name)
-    hand.clock.at += timedelta(days=2000)
-    assert age(scene_of(hand)).changes == ()
+def test_contradictions_and_history_links_do_not_weaken(harness: StoreHarness, name: RelationName) -> None:
+    add_linked_pair(harness, name)
+    harness.clock.at += timedelta(days=2000)
+    assert age(scene_of(harness)).changes == ()
 
 
-def test_pins_and_time_in_which_nobody_was_there_loosen_nothing(hand: StoreHarness) -> None:
-    linked(hand, pinned=True)
-    hand.clock.at += timedelta(days=500)
-    assert age(scene_of(hand)).changes == ()
-    hand.clock.at = NOON
-    linked(hand)
-    hand.clock.at += timedelta(days=500)
-    assert age(scene_of(hand, seen=NOON + 80 * DAY)).changes == ()
-    assert age(scene_of(hand)).changes
+def test_pins_and_idle_time_weaken_nothing(harness: StoreHarness) -> None:
+    add_linked_pair(harness, pinned=True)
+    harness.clock.at += timedelta(days=500)
+    assert age(scene_of(harness)).changes == ()
+    harness.clock.at = NOON
+    add_linked_pair(harness)
+    harness.clock.at += timedelta(days=500)
+    assert age(scene_of(harness, seen=NOON + 80 * DAY)).changes == ()
+    assert age(scene_of(harness)).changes
 
 
 @settings(max_examples=60, deadline=None)
@@ -123,7 +115,7 @@ def test_pins_and_time_in_which_nobody_was_there_loosen_nothing(hand: StoreHarne
     st.lists(st.tuples(st.sampled_from(list(RelationName)), st.floats(0.0, 1.0), st.integers(0, 900)), max_size=5),
     st.lists(st.integers(0, 1500), min_size=1, max_size=5),
 )
-def test_loosening_in_many_steps_comes_to_the_same_and_its_moment_is_known(
+def test_weakening_in_many_steps_gives_the_same_result_and_its_time_is_stored(
     links: list[tuple[RelationName, float, int]], days: list[int]
 ) -> None:
     source = IdSource(lambda many: bytes(range(many)))

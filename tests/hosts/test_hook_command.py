@@ -1,4 +1,7 @@
-"""The command itself, as a host runs it: a process, its standard input, and what it leaves behind."""
+"""The hook command as a host runs it: a process, its standard input, and what it stores.
+
+Covers `lamina.cli.hook_fast_start` and `lamina.hosts.direct_memory`.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +20,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from said import line, said, write
-from standin import Asked, Reply, standin
+from scripted_server import Reply, Request, serve_script
+from transcript_lines import conversation, transcript_line, write_transcript
 
+import lamina
 from lamina.access import ServedMemory
 from lamina.atom.passage import passages_of
 from lamina.hosts import hook_folder
-from lamina.hosts.context import ContextRequest
 from lamina.hosts.deadline import Timeout
-from lamina.hosts.hook_event import HookEvent
+from lamina.hosts.hook import read_question
 from lamina.hosts.hook_folder import HookFolder
 from lamina.hosts.server_client import RequestDeclined, ServerClient
 from lamina.local_socket import socket_path
@@ -36,16 +39,16 @@ CONTEXT = "<memories>\n## facts\n- [01jc9x2k7m3f5r8t0v2w4y6z8a human active 2026
 
 
 @dataclass(frozen=True)
-class Ran:
+class HookResult:
     code: int
     out: bytes
     err: bytes
 
     @property
     def context(self) -> str:
-        told = json.loads(self.out)["hookSpecificOutput"]
-        assert set(told) == {"hookEventName", "additionalContext"}
-        return str(told["additionalContext"])
+        hookspecificoutput = json.loads(self.out)["hookSpecificOutput"]
+        assert set(hookspecificoutput) == {"hookEventName", "additionalContext"}
+        return str(hookspecificoutput["additionalContext"])
 
 
 @dataclass(frozen=True)
@@ -66,13 +69,15 @@ class Host:
     def log(self) -> list[str]:
         return (self.state / "hooks" / "hooks.log").read_text(encoding="utf-8").splitlines()
 
-    def run(self, event: str, given: Any = None, *more: str, limit: float = 20, raw: bytes | None = None) -> Ran:
+    def run(
+        self, event: str, initial: Any = None, *more: str, limit: float = 20, raw: bytes | None = None
+    ) -> HookResult:
         """Run a hook to its end; a test that waits for longer than anybody would has failed."""
-        data = raw if raw is not None else json.dumps(given or {}).encode()
+        data = raw if raw is not None else json.dumps(initial or {}).encode()
         options = ["--vault", str(self.vault), "--limit", str(limit), *more]
         words = [sys.executable, "-m", "lamina", "hook", event, *options]
-        ran = subprocess.run(words, input=data, capture_output=True, timeout=60, env=self.environ, cwd=self.folder)
-        return Ran(ran.returncode, ran.stdout, ran.stderr)
+        result = subprocess.run(words, input=data, capture_output=True, timeout=60, env=self.environ, cwd=self.folder)
+        return HookResult(result.returncode, result.stdout, result.stderr)
 
     @property
     def environ(self) -> dict[str, str]:
@@ -80,15 +85,15 @@ class Host:
 
     def call(self, *texts: str, session: str = "s") -> dict[str, str]:
         """What the host says when there is something to keep."""
-        path = write(self.folder / f"{session}.jsonl", said(texts))
+        path = write_transcript(self.folder / f"{session}.jsonl", conversation(texts))
         return {"session_id": session, "transcript_path": str(path), "cwd": str(self.folder / "boathouse")}
 
     def kept(self) -> list[str]:
         """Every turn that is in the vault, once nobody is at work any more."""
         self.wait()
-        with Memory(self.vault, watch=False, background=False) as memory:
-            found = memory.list(status=None, limit=200)
-        segments = sorted((each for each in found if each.is_segment), key=lambda each: each.id)
+        with lamina.open(self.vault, watch=False, background=False) as memory:
+            atoms = memory.list(status=None, limit=200)
+        segments = sorted((atom for atom in atoms if atom.is_segment), key=lambda item: item.id)
         return [passage.text for segment in segments for passage in passages_of(segment)]
 
     def wait(self) -> None:
@@ -109,89 +114,92 @@ def host(tmp_path: Path) -> Host:
 def server(host: Host) -> Iterator[Memory]:
     """A real server of the vault."""
     serving = pytest.importorskip("lamina.server").run_server
-    with Memory(host.vault, watch=False, background=False) as memory, serving(ServedMemory.for_memory(memory), port=0):
+    with (
+        lamina.open(host.vault, watch=False, background=False) as memory,
+        serving(ServedMemory.for_memory(memory), port=0),
+    ):
         yield memory
 
 
-def _answering(asked: Asked) -> tuple[int, Any]:
+def _answering(request: Request) -> tuple[int, Any]:
     return 200, {"known": True, "context": CONTEXT, "hits": []}
 
 
-def test_hooks_know_a_vault_by_the_same_names_as_everybody(tmp_path: Path) -> None:
+def test_hooks_name_a_vault_like_every_other_surface(tmp_path: Path) -> None:
     assert not hook_folder.is_vault(tmp_path)
-    with Memory(tmp_path, watch=False, background=False) as memory:
+    with lamina.open(tmp_path, watch=False, background=False) as memory:
         assert hook_folder.is_vault(tmp_path)
-        assert HookFolder(tmp_path, {}).state_folder == memory.state
-        assert (memory.state / hook_folder.HISTORY).exists()
+        assert HookFolder(tmp_path, {}).state_folder == memory.engine.state
+        assert (memory.engine.state / hook_folder.HISTORY).exists()
     (tmp_path / ".lamina" / "settings.toml").write_text(f'state_dir = "{tmp_path}/other"\n', encoding="utf-8")
     assert HookFolder(tmp_path, {}).state_folder == tmp_path / "other"
     assert HookFolder(tmp_path, {"LAMINA_STATE_DIR": "/else"}).state_folder == Path("/else")
 
 
-def test_a_session_begins_with_what_matters(host: Host) -> None:
-    with standin(host.state, _answering) as served:
-        ran = host.run("session-start", {"source": "compact", "cwd": "/work/boathouse"})
-    assert (ran.code, ran.context, ran.err) == (0, CONTEXT, b"")
+def test_a_session_starts_with_the_core_context(host: Host) -> None:
+    with serve_script(host.state, _answering) as served:
+        result = host.run("session-start", {"source": "compact", "cwd": "/work/boathouse"})
+    assert (result.code, result.context, result.err) == (0, CONTEXT, b"")
     assert served.asked == [("GET", "/v1/context?budget=1500&about=boathouse", None)]
 
 
-def test_a_prompt_is_answered_with_what_is_known_of_it(host: Host) -> None:
-    with standin(host.state, _answering) as served:
-        ran = host.run("user-prompt-submit", {"prompt": " How does Ann take it? "})
-    assert ran.context == CONTEXT
+def test_a_prompt_is_answered_with_recalled_context(host: Host) -> None:
+    with serve_script(host.state, _answering) as served:
+        result = host.run("user-prompt-submit", {"prompt": " How does Ann take it? "})
+    assert result.context == CONTEXT
     assert served.asked == [("POST", "/v1/recall", {"question": "How does Ann take it?", "k": 6, "budget": 600})]
 
 
 @pytest.mark.parametrize("prompt", ["", "  ", "/clear", "!ls", "# remember this", 3, None])
-def test_what_is_for_the_host_is_not_asked(prompt: object) -> None:
-    assert not ContextRequest(HookEvent.USER_PROMPT_SUBMIT, {"prompt": prompt}, Path(), None, None).is_needed
+def test_host_commands_are_not_recalled(prompt: object) -> None:
+    assert not read_question({"prompt": prompt})
 
 
-def test_where_nothing_is_known_nothing_is_told(host: Host) -> None:
-    with standin(host.state, lambda asked: (200, {"known": False, "context": "<memories>…", "hits": []})):
+def test_without_relevant_memories_nothing_is_printed(host: Host) -> None:
+    with serve_script(host.state, lambda request: (200, {"known": False, "context": "<memories>…", "hits": []})):
         assert (host.run("user-prompt-submit", {"prompt": "hm?"}).out, host.run("session-start").out) == (b"", b"")
 
 
 BROKEN: dict[str, Reply] = {
-    "an error": lambda asked: (500, {"detail": "Ann takes it black"}),
-    "no JSON": lambda asked: b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\noops!",
-    "no HTTP": lambda asked: b"\0\1\2\r\n\r\n",
-    "a list": lambda asked: (200, [1]),
-    "killed in the middle": lambda asked: b'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"context": "x',
-    "no context": lambda asked: (200, {"known": True, "context": None}),
+    "an error": lambda request: (500, {"detail": "Ann takes it black"}),
+    "no JSON": lambda request: b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\noops!",
+    "no HTTP": lambda request: b"\0\1\2\r\n\r\n",
+    "a list": lambda request: (200, [1]),
+    "killed in the middle": lambda request: b'HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{"context": "x',
+    "no context": lambda request: (200, {"known": True, "context": None}),
 }
 
 
 @pytest.mark.parametrize("how", BROKEN)
-def test_a_server_that_fails_is_no_failure_of_the_host(host: Host, how: str) -> None:
+def test_a_failing_server_is_no_failure_of_the_host(host: Host, how: str) -> None:
     (host.state / "hooks").mkdir()
     (host.state / "hooks" / "slow.mark").touch()  # nobody opens the memory here
-    with standin(host.state, BROKEN[how]):
-        ran = host.run("user-prompt-submit", {"prompt": "How does Ann take it?"})
-    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+    with serve_script(host.state, BROKEN[how]):
+        result = host.run("user-prompt-submit", {"prompt": "How does Ann take it?"})
+    assert (result.code, result.out, result.err) == (0, b"", b"")
     assert len(host.log) == 1
     assert "Ann" not in host.log[0]
 
 
 @pytest.mark.parametrize("event", ["session-start", "user-prompt-submit"])
-def test_a_server_that_hangs_is_left_in_time(host: Host, event: str) -> None:
-    with standin(host.state, lambda asked: None):
-        ran = host.run(event, {"prompt": "How does Ann take it?"}, limit=0.3)
-    assert (ran.code, ran.out) == (0, b"")
+def test_a_hanging_server_is_abandoned_within_the_deadline(host: Host, event: str) -> None:
+    with serve_script(host.state, lambda request: None):
+        result = host.run(event, {"prompt": "How does Ann take it?"}, limit=0.3)
+    assert (result.code, result.out) == (0, b"")
     assert len(host.log) == 1
 
 
-def test_what_a_server_that_hangs_does_not_keep_is_left_to_another_in_time(host: Host) -> None:
-    with standin(host.state, lambda asked: None) as served:
-        ran = host.run("session-end", host.call("I live in Porto."), limit=2)
-    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+def test_turns_a_hanging_server_does_not_store_are_stored_otherwise_in_time(host: Host) -> None:
+    with serve_script(host.state, lambda request: None) as served:
+        result = host.run("session-end", host.call("I live in Porto."), limit=2)
+    assert (result.code, result.out, result.err) == (0, b"", b"")
     assert served.asked
     assert host.kept() == ["I live in Porto."]
     assert host.log[0].split()[1:5] == ["session-end", "left", "to", "a"]
 
 
-def test_a_server_of_another_version_is_no_failure_either(host: Host) -> None:
-    with standin(host.state, lambda asked: (404, {"detail": "Ann"})):
+def test_a_server_of_another_version_is_no_failure(host: Host) -> None:
+    with serve_script(host.state, lambda request: (404, {"detail": "Ann"})):
         assert host.run("session-start").out == b""
         host.run("stop", host.call("I live in Porto."))
         assert host.kept() == ["I live in Porto."]
@@ -199,15 +207,15 @@ def test_a_server_of_another_version_is_no_failure_either(host: Host) -> None:
 
 
 @pytest.mark.parametrize("sign", ["日", "é", "a", "🐝", "\ud800"])
-def test_a_long_prompt_is_asked_by_its_beginning_whatever_it_is_written_in(host: Host, sign: str) -> None:
-    with standin(host.state, _answering) as served:
+def test_a_long_prompt_is_truncated_in_any_script(host: Host, sign: str) -> None:
+    with serve_script(host.state, _answering) as served:
         assert host.run("user-prompt-submit", {"prompt": f"How? {sign * 9000}"}).context == CONTEXT
     question = served.asked[0][2]["question"]
     assert question.startswith("How?")
     assert 3000 < len(question.encode()) <= 4000
 
 
-def test_a_host_that_never_closes_the_call_is_left_in_time(host: Host) -> None:
+def test_a_host_that_never_closes_standard_input_is_abandoned_in_time(host: Host) -> None:
     words = [sys.executable, "-m", "lamina", "hook", "stop", "--vault", str(host.vault), "--limit", "0.3"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=host.environ) as process:
         assert process.stdout is not None
@@ -227,13 +235,13 @@ def test_a_host_that_never_closes_the_call_is_left_in_time(host: Host) -> None:
         ("user-prompt-submit", b'{"prompt": {}}'),
     ],
 )
-def test_a_call_that_makes_no_sense_ends_in_peace(host: Host, event: str, raw: bytes) -> None:
-    ran = host.run(event, raw=raw)
-    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+def test_an_invalid_event_exits_without_error(host: Host, event: str, raw: bytes) -> None:
+    result = host.run(event, raw=raw)
+    assert (result.code, result.out, result.err) == (0, b"", b"")
     assert len(host.log) == 1
 
 
-def test_words_that_make_no_sense_end_in_peace_too(host: Host) -> None:
+def test_invalid_bytes_exit_without_error(host: Host) -> None:
     vault = ["--vault", str(host.vault)]
     for words in (
         ["hook", "nonsense"],
@@ -246,7 +254,7 @@ def test_words_that_make_no_sense_end_in_peace_too(host: Host) -> None:
         [*vault, "hook", "stop", "--nonsense"],
         ["--scope", "..", *vault, "hook", "stop"],
     ):
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-m", "lamina", *words],
             input=b"{}",
             capture_output=True,
@@ -254,20 +262,20 @@ def test_words_that_make_no_sense_end_in_peace_too(host: Host) -> None:
             cwd=host.folder,
             timeout=60,
         )
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+        assert (result.returncode, result.stdout, result.stderr) == (0, b"", b"")
 
 
-def test_without_a_vault_nothing_is_made(tmp_path: Path) -> None:
-    ran = Host(tmp_path).run("session-start")
-    assert (ran.code, ran.out, list(tmp_path.iterdir())) == (0, b"", [])
+def test_without_a_vault_nothing_is_created(tmp_path: Path) -> None:
+    result = Host(tmp_path).run("session-start")
+    assert (result.code, result.out, list(tmp_path.iterdir())) == (0, b"", [])
 
 
-def test_a_stop_hands_what_is_new_to_the_server(host: Host) -> None:
-    with standin(host.state, lambda asked: (200, {"commit": "x"})) as served:
+def test_a_stop_event_sends_new_turns_to_the_server(host: Host) -> None:
+    with serve_script(host.state, lambda request: (200, {"commit": "x"})) as served:
         call = host.call("I live in Porto.", "Noted.")
         assert [host.run("stop", call).out for _ in range(2)] == [b"", b""]
         with Path(call["transcript_path"]).open("a", encoding="utf-8") as file:
-            file.write(said(["And I keep bees."], 2))
+            file.write(conversation(["And I keep bees."], 2))
         host.run("session-end", call)
     assert [[turn["content"] for turn in body["turns"]] for _, _, body in served.asked] == [
         ["I live in Porto.", "Noted."],
@@ -278,9 +286,9 @@ def test_a_stop_hands_what_is_new_to_the_server(host: Host) -> None:
     assert first["turns"][0] == {"role": "user", "content": "I live in Porto.", "at": "2026-11-16T10:00:00.500Z"}
 
 
-def test_what_the_server_says_is_no_word_of_anybody_is_not_sent_again(host: Host) -> None:
-    told = {"detail": "there are no words to capture besides what recall had told"}
-    with standin(host.state, lambda asked: (422, told)) as served:
+def test_turns_the_server_refuses_are_not_sent_again(host: Host) -> None:
+    fields = {"detail": "there are no words to capture besides what recall had told"}
+    with serve_script(host.state, lambda request: (422, fields)) as served:
         call = host.call(CONTEXT)
         host.run("stop", call)
         host.run("stop", call)
@@ -290,72 +298,74 @@ def test_what_the_server_says_is_no_word_of_anybody_is_not_sent_again(host: Host
 def test_a_whole_session_with_a_real_server(host: Host, server: Memory) -> None:
     server.remember("Ann takes her coffee black.", kind="preference", subject="Ann", pinned=True)
     begun = host.run("session-start", {"cwd": "/work/boathouse"}).context
-    asked = host.run("user-prompt-submit", {"prompt": "How does Ann take her coffee?"}).context
+    context = host.run("user-prompt-submit", {"prompt": "How does Ann take her coffee?"}).context
     assert "Ann takes her coffee black." in begun
-    assert "Ann takes her coffee black." in asked
+    assert "Ann takes her coffee black." in context
     assert host.run("user-prompt-submit", {"prompt": "Which port does the metrics exporter use?"}).out == b""
     text = f"<system-reminder>\nSessionStart hook additional context: {begun}\n</system-reminder>\nI moved to Porto."
-    call = host.call(text, f"{asked}\nThen welcome to Porto.", "ok")
+    call = host.call(text, f"{context}\nThen welcome to Porto.", "ok")
     host.run("stop", call)
     host.run("pre-compact", call)
     assert host.kept() == ["I moved to Porto.", "Then welcome to Porto.", "ok"]
-    assert [each.origin for each in server.list() if each.session_id == "s" and each.is_segment] == ["agent"]
+    assert [atom.origin for atom in server.list() if atom.session_id == "s" and atom.is_segment] == ["agent"]
 
 
 def _echoes(context: str) -> Iterator[str]:
     """What a host and an agent make of context that a hook had told."""
-    item = next(each for each in context.split("\n") if each.startswith("- ["))
+    item = next(part for part in context.split("\n") if part.startswith("- ["))
     escaped = context.replace("<", "&lt;").replace(">", "&gt;")
     yield f"<system-reminder>\nUserPromptSubmit hook additional context: {context}\n</system-reminder>"
     yield from (context.replace(" ", "\u00a0"), context.replace("\n", "\r\n"), context.replace("\n", " "))
     yield from (escaped, json.dumps(context), json.dumps({"a": json.dumps(context)}))
-    yield from ("\n".join(f"> {each}" for each in context.split("\n")), f"```\n{context}\n```")
+    yield from ("\n".join(f"> {part}" for part in context.split("\n")), f"```\n{context}\n```")
     yield from (context[: len(context) // 2], f"…{context[len(context) // 2 :]}")
     yield from (item, f"* {item[2:]}", f"As I remember: {item[2:]}")
 
 
-def test_whatever_a_host_makes_of_what_it_was_told_nothing_new_comes_of_it(host: Host, server: Memory) -> None:
+def test_injected_context_in_a_transcript_is_not_captured(host: Host, server: Memory) -> None:
     """The word heron stands in what is told and nowhere else; what a person says around it stays."""
     server.remember("The staging database is called heron.", kind="fact", subject="staging")
-    told = [host.run("session-start", {"cwd": "/work/heron"}).context]
-    told.append(host.run("user-prompt-submit", {"prompt": "What is the staging database called?"}).context)
-    before = {each.id: each.evidence for each in server.list(status=None, limit=200)}
-    echoes = [echo for context in told for echo in _echoes(context)]
-    own = [f"My {n}th boat lies in Cork." for n in range(len(echoes))]
-    said = [f"{echo}\n{words}" for echo, words in zip(echoes, own, strict=True)]
-    host.run("stop", host.call(*said))
+    result = [host.run("session-start", {"cwd": "/work/heron"}).context]
+    result.append(host.run("user-prompt-submit", {"prompt": "What is the staging database called?"}).context)
+    before = {atom.id: atom.evidence for atom in server.list(status=None, limit=200)}
+    echoes = [echo for context in result for echo in _echoes(context)]
+    fields = [f"My {n}th boat lies in Cork." for n in range(len(echoes))]
+    text = [f"{echo}\n{words}" for echo, words in zip(echoes, fields, strict=True)]
+    host.run("stop", host.call(*text))
     wire = ServerClient(socket_path(host.state), Timeout(30))
-    wire.post("/v1/capture", {"turns": [{"role": "user", "content": each} for each in said], "session_id": "http"})
-    for each in told:
+    wire.post(
+        "/v1/capture", {"turns": [{"role": "user", "content": element} for element in text], "session_id": "http"}
+    )
+    for item in result:
         with pytest.raises(RequestDeclined):
-            wire.post("/v1/remember", {"content": each})
+            wire.post("/v1/remember", {"content": item})
     host.wait()
     atoms = server.list(status=None, limit=200)
     new = [atom for atom in atoms if atom.id not in before]
-    assert [each.content for each in new if "heron" in each.content] == []
+    assert [atom.content for atom in new if "heron" in atom.content] == []
     assert {atom.id: atom.evidence for atom in atoms if atom.id in before} == before
     for session in ("s", "http"):
-        kept = [p.text for each in new if each.is_segment and each.session_id == session for p in passages_of(each)]
-        assert [words for words, turn in zip(own, kept, strict=True) if words not in turn] == []
+        texts = [p.text for atom in new if atom.is_segment and atom.session_id == session for p in passages_of(atom)]
+        assert [words for words, turn in zip(fields, texts, strict=True) if words not in turn] == []
 
 
-def test_after_a_server_was_killed_words_are_kept_while_the_host_goes_on(host: Host) -> None:
+def test_after_a_server_was_killed_turns_are_still_stored(host: Host) -> None:
     dead = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     dead.bind(str(socket_path(host.state)))
     dead.close()
-    ran = host.run("stop", host.call("I live in Porto.", "Noted."))
-    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+    result = host.run("stop", host.call("I live in Porto.", "Noted."))
+    assert (result.code, result.out, result.err) == (0, b"", b"")
     assert host.kept() == ["I live in Porto.", "Noted."]
-    assert [each for each in host.log if "afterwards: opened, 2 turns" in each]
+    assert [item for item in host.log if "afterwards: opened, 2 turns" in item]
 
 
-def test_a_server_that_is_killed_while_it_answers_loses_nothing_and_keeps_nothing_twice(host: Host) -> None:
+def test_a_server_killed_while_answering_loses_nothing_and_stores_nothing_twice(host: Host) -> None:
     words = [sys.executable, "-m", "lamina", "serve", "--port", "0", "--vault", str(host.vault)]
     call = host.call("I live in Porto.", "Noted.", "And I keep bees.")
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=host.environ) as process:
         assert process.stderr is not None
-        for told in process.stderr:
-            if b"http://" in told:
+        for result in process.stderr:
+            if b"http://" in result:
                 break
         hook = [sys.executable, "-m", "lamina", "hook", "stop", "--vault", str(host.vault), "--limit", "20"]
         with subprocess.Popen(hook, stdin=subprocess.PIPE, env=host.environ) as running:
@@ -368,20 +378,20 @@ def test_a_server_that_is_killed_while_it_answers_loses_nothing_and_keeps_nothin
     assert host.kept() == ["I live in Porto.", "Noted.", "And I keep bees."]
 
 
-def test_hooks_that_come_at_once_keep_every_turn_once(host: Host) -> None:
+def test_concurrent_hooks_store_every_turn_once(host: Host) -> None:
     call = json.dumps(host.call(*(f"The {n}th door is green." for n in range(6)))).encode()
     words = [sys.executable, "-m", "lamina", "hook", "stop", "--vault", str(host.vault), "--limit", "20"]
     running = [subprocess.Popen(words, stdin=subprocess.PIPE, env=host.environ) for _ in range(3)]
-    for each in running:
-        assert each.stdin is not None
-        each.stdin.write(call)
-        each.stdin.close()
-    assert [each.wait(60) for each in running] == [0, 0, 0]
+    for item in running:
+        assert item.stdin is not None
+        item.stdin.write(call)
+        item.stdin.close()
+    assert [element.wait(60) for element in running] == [0, 0, 0]
     assert host.kept() == [f"The {n}th door is green." for n in range(6)]
 
 
-def test_without_a_server_a_question_is_answered_where_there_is_time_and_let_go_where_not(host: Host) -> None:
-    with Memory(host.vault, watch=False, background=False) as memory:
+def test_without_a_server_a_prompt_is_answered_if_time_allows(host: Host) -> None:
+    with lamina.open(host.vault, watch=False, background=False) as memory:
         memory.remember("Ann takes her coffee black.", kind="preference", subject="Ann")
     call = {"prompt": "How does Ann take her coffee?"}
     assert "black" in host.run("user-prompt-submit", call, limit=60).context
@@ -392,7 +402,7 @@ def test_without_a_server_a_question_is_answered_where_there_is_time_and_let_go_
     assert host.log[-1].split()[1:4] == ["user-prompt-submit", "no", "server"]
 
 
-def test_what_took_too_long_or_failed_is_not_tried_again_at_once(host: Host) -> None:
+def test_a_slow_or_failed_recall_is_not_retried_immediately(host: Host) -> None:
     place = HookFolder(host.vault, {})
     with place.guard_slow_open() as may:
         assert may
@@ -406,16 +416,16 @@ def test_what_took_too_long_or_failed_is_not_tried_again_at_once(host: Host) -> 
         assert may
 
 
-def test_a_scope_of_its_own_is_never_told_to_a_server_of_another(host: Host) -> None:
-    with standin(host.state, _answering) as served:
+def test_a_configured_scope_is_never_sent_to_a_server_of_another(host: Host) -> None:
+    with serve_script(host.state, _answering) as served:
         host.run("stop", host.call("I live in Porto."), "--scope", "org:work")
         host.wait()
     assert served.asked == []
-    with Memory(host.vault, "org:work", watch=False, background=False) as memory:
-        assert [each.session_id for each in memory.list() if each.is_segment] == ["s"]
+    with lamina.open(host.vault, "org:work", watch=False, background=False) as memory:
+        assert [atom.session_id for atom in memory.list() if atom.is_segment] == ["s"]
 
 
-def test_a_socket_of_somebody_elses_is_told_nothing(host: Host) -> None:
+def test_a_socket_of_another_user_receives_nothing(host: Host) -> None:
     (host.state / "hooks").mkdir()
     (host.state / "hooks" / "slow.mark").touch()
     socket_path(host.state).symlink_to("/run/other.sock")
@@ -423,11 +433,11 @@ def test_a_socket_of_somebody_elses_is_told_nothing(host: Host) -> None:
     assert host.log[0].split()[1:4] == ["user-prompt-submit", "no", "server"]
 
 
-def test_a_broken_transcript_keeps_what_can_be_read(host: Host) -> None:
+def test_the_readable_part_of_a_broken_transcript_is_captured(host: Host) -> None:
     call = host.call("I live in Porto.")
-    text = '{"oops\n\0\n' + line("user", "I live in Porto.") + '{"type": "user"'
-    write(Path(call["transcript_path"]), text)
-    with standin(host.state, lambda asked: (200, {})) as served:
+    text = '{"oops\n\0\n' + transcript_line("user", "I live in Porto.") + '{"type": "user"'
+    write_transcript(Path(call["transcript_path"]), text)
+    with serve_script(host.state, lambda request: (200, {})) as served:
         host.run("stop", call)
         host.run("stop", {**call, "transcript_path": str(host.folder / "gone")})
         host.run("stop", call)
@@ -437,16 +447,16 @@ def test_a_broken_transcript_keeps_what_can_be_read(host: Host) -> None:
 
 
 @pytest.mark.parametrize("event", ["stop", "session-start"])
-def test_where_no_file_can_be_written_a_hook_ends_in_peace(host: Host, event: str) -> None:
+def test_without_a_writable_folder_a_hook_exits_without_error(host: Host, event: str) -> None:
     words = [sys.executable, "-m", "lamina", "hook", event, "--vault", str(host.vault)]
     full = f"ulimit -f 0; exec {shlex.join(words)}"
     call = json.dumps(host.call("I live in Porto.")).encode()
-    ran = subprocess.run(["bash", "-c", full], input=call, capture_output=True, env=host.environ, timeout=60)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+    result = subprocess.run(["bash", "-c", full], input=call, capture_output=True, env=host.environ, timeout=60)
+    assert (result.returncode, result.stdout, result.stderr) == (0, b"", b"")
 
 
-def test_a_log_never_holds_words_and_never_grows_for_ever(host: Host) -> None:
-    with standin(host.state, _answering):
+def test_the_log_contains_no_text_and_is_bounded(host: Host) -> None:
+    with serve_script(host.state, _answering):
         host.run("user-prompt-submit", {"prompt": "How does Ann take it?"})
         log = host.state / "hooks" / "hooks.log"
         log.write_text("x" * 300_000, encoding="utf-8")
@@ -455,21 +465,21 @@ def test_a_log_never_holds_words_and_never_grows_for_ever(host: Host) -> None:
     assert len(log.read_text(encoding="utf-8")) < 1000
 
 
-def test_no_secret_that_was_said_is_written_anywhere(host: Host, server: Memory) -> None:
+def test_no_secret_of_a_session_is_written_anywhere(host: Host, server: Memory) -> None:
     secret = "ghp_" + "aB3dE5fG7h" * 3 + "aB3dE5"
-    said = f"My token is {secret}. I live in Porto."
-    host.run("stop", host.call(said))
-    host.run("user-prompt-submit", {"prompt": f"{said} Where do I live?"})
-    host.run("stop", host.call(said, "ok", session="other"), "--scope", "org:work")
+    text = f"My token is {secret}. I live in Porto."
+    host.run("stop", host.call(text))
+    host.run("user-prompt-submit", {"prompt": f"{text} Where do I live?"})
+    host.run("stop", host.call(text, "ok", session="other"), "--scope", "org:work")
     assert len(host.kept()) == 1
     server.close()
     written = [path for path in host.vault.rglob("*") if path.is_file()]
     assert len(written) > 5
-    assert [each for each in written if secret.encode() in each.read_bytes()] == []
+    assert [path for path in written if secret.encode() in path.read_bytes()] == []
 
 
 def test_the_typed_command_does_the_same(host: Host) -> None:
-    with standin(host.state, _answering):
+    with serve_script(host.state, _answering):
         words = [sys.executable, "-m", "lamina", "--vault", str(host.vault), "hook", "session-start"]
-        done = subprocess.run(words, input=b"{}", capture_output=True, env=host.environ, timeout=60)
-    assert json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] == CONTEXT
+        result = subprocess.run(words, input=b"{}", capture_output=True, env=host.environ, timeout=60)
+    assert json.loads(result.stdout)["hookSpecificOutput"]["additionalContext"] == CONTEXT

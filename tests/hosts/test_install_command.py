@@ -1,3 +1,8 @@
+"""`lamina install` writes the settings of hosts, and removes only what it added.
+
+Covers `lamina.cli.install`.
+"""
+
 from __future__ import annotations
 
 import json
@@ -8,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from command_result import Cli
 from lamina.errors import InvalidInput
 from lamina.hosts.file_edit import EditResult, edit_file
 from lamina.hosts.host_files import Host, UserEnvironment, servers_file
@@ -15,9 +21,8 @@ from lamina.hosts.installation import find_program, parse_mcp_url
 from lamina.hosts.jsonc import parse_jsonc
 from lamina.testing.store_harness import NOON
 from lamina.vault.vault_setup import ensure_vault
-from terminal import Cli
 
-HOSTS = [each.value for each in Host]
+HOSTS = [item.value for item in Host]
 FILES = {
     "claude-code": ".claude.json",
     "claude-desktop": ".config/Claude/claude_desktop_config.json",
@@ -34,7 +39,7 @@ PROJECT_FILES = {
 
 
 @pytest.fixture(autouse=True)
-def _own_machine(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _clean_machine(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "LAMINA_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("sys.platform", "linux")
@@ -48,17 +53,17 @@ def _server(path: Path) -> Any:
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_install_prints_what_to_add_and_writes_nothing(cli: Cli, home: Path, host: str) -> None:
-    told = cli("install", host, "--json").data
-    assert told["files"][0]["path"] == str(home / FILES[host])
-    assert told["written"] is False
+def test_install_prints_the_changes_and_writes_nothing(cli: Cli, home: Path, host: str) -> None:
+    data = cli("install", host, "--json").data
+    assert data["files"][0]["path"] == str(home / FILES[host])
+    assert data["written"] is False
     assert not (home / FILES[host]).exists()
     assert str(home / FILES[host]) in cli("install", host).out
-    assert "--vault" in told["files"][0]["add"]
+    assert "--vault" in data["files"][0]["add"]
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_write_puts_a_command_there_that_starts_and_again_changes_nothing(cli: Cli, home: Path, host: str) -> None:
+def test_write_adds_a_working_command_and_is_idempotent(cli: Cli, home: Path, host: str) -> None:
     file = home / FILES[host]
     assert cli("install", host, "--write").code == 0
     server = _server(file)
@@ -66,12 +71,12 @@ def test_write_puts_a_command_there_that_starts_and_again_changes_nothing(cli: C
     assert server["args"][-3:] == ["mcp", "--vault", str(home / "lamina")]
     before = file.stat()
     again = cli("install", host, "--write", "--json").data
-    assert {each["done"] for each in again["files"]} == {"unchanged"}
+    assert {file["done"] for file in again["files"]} == {"unchanged"}
     assert (file.stat().st_mtime_ns, file.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_uninstall_takes_out_what_was_added_and_nothing_else(cli: Cli, home: Path, host: str) -> None:
+def test_uninstall_removes_exactly_what_was_added(cli: Cli, home: Path, host: str) -> None:
     file = home / FILES[host]
     file.parent.mkdir(parents=True, exist_ok=True)
     key = "servers" if host == "vscode" else "mcpServers"
@@ -79,17 +84,17 @@ def test_uninstall_takes_out_what_was_added_and_nothing_else(cli: Cli, home: Pat
     mine = '# mine\n[mcp_servers.other]\ncommand = "x"\n' if host == "codex" else mine
     file.write_text(mine, encoding="utf-8")
     file.chmod(0o640)
-    (told,) = [each for each in cli("install", host, "--write", "--json").data["files"] if each["path"] == str(file)]
-    assert told["done"] == "updated"
-    assert Path(told["backup"]).read_text(encoding="utf-8") == mine
-    assert stat.S_IMODE(file.stat().st_mode) == stat.S_IMODE(Path(told["backup"]).stat().st_mode) == 0o640
+    (result,) = [item for item in cli("install", host, "--write", "--json").data["files"] if item["path"] == str(file)]
+    assert result["done"] == "updated"
+    assert Path(result["backup"]).read_text(encoding="utf-8") == mine
+    assert stat.S_IMODE(file.stat().st_mode) == stat.S_IMODE(Path(result["backup"]).stat().st_mode) == 0o640
     assert cli("uninstall", host).code == 0
     assert file.read_text(encoding="utf-8") == mine
-    assert {each["done"] for each in cli("uninstall", host, "--json").data["files"]} == {"unchanged"}
+    assert {file["done"] for file in cli("uninstall", host, "--json").data["files"]} == {"unchanged"}
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_uninstall_leaves_nothing_behind_where_nothing_was(cli: Cli, home: Path, host: str) -> None:
+def test_uninstall_leaves_no_file_that_was_not_there_before(cli: Cli, home: Path, host: str) -> None:
     before = sorted(home.rglob("*"))
     cli("install", host, "--write")
     cli("uninstall", host)
@@ -97,22 +102,22 @@ def test_uninstall_leaves_nothing_behind_where_nothing_was(cli: Cli, home: Path,
 
 
 @pytest.mark.parametrize("host", sorted(PROJECT_FILES))
-def test_a_project_has_files_of_its_own(cli: Cli, home: Path, host: str) -> None:
-    told = cli("install", host, "--project", "--write", "--json").data
-    assert str(Path.cwd() / PROJECT_FILES[host]) in [each["path"] for each in told["files"]]
+def test_a_project_has_separate_files(cli: Cli, home: Path, host: str) -> None:
+    data = cli("install", host, "--project", "--write", "--json").data
+    assert str(Path.cwd() / PROJECT_FILES[host]) in [file["path"] for file in data["files"]]
     assert not (home / FILES[host]).exists()
     cli("uninstall", host, "--project")
     assert [path for path in Path.cwd().rglob("*") if path.is_file()] == []
 
 
-def test_a_project_of_claude_code_runs_hooks_from_the_file_that_is_not_shared(cli: Cli) -> None:
+def test_claude_code_project_hooks_are_in_the_unshared_file(cli: Cli) -> None:
     cli("install", "claude-code", "--project", "--write")
     settings = json.loads((Path.cwd() / ".claude" / "settings.local.json").read_text(encoding="utf-8"))
     assert set(settings["hooks"]) == {"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}
     assert (Path.cwd() / ".claude" / "skills" / "lamina-memory" / "SKILL.md").exists()
 
 
-def test_hooks_stand_beside_those_of_others_and_follow_the_vault(cli: Cli, home: Path, tmp_path: Path) -> None:
+def test_hooks_are_added_beside_others_and_follow_the_vault(cli: Cli, home: Path, tmp_path: Path) -> None:
     settings = home / ".claude" / "settings.json"
     settings.parent.mkdir()
     mine = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}, "model": "opus"}
@@ -129,7 +134,7 @@ def test_hooks_stand_beside_those_of_others_and_follow_the_vault(cli: Cli, home:
     assert json.loads(settings.read_text(encoding="utf-8")) == mine
 
 
-def test_http_names_the_token_and_never_holds_it(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_http_refers_to_the_token_and_never_contains_it(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAMINA_TOKEN", "lam_secret")
     for host in ("claude-code", "cursor", "vscode", "codex"):
         assert cli("install", host, "--http", "http://127.0.0.1:8377", "--write").code == 0
@@ -145,7 +150,7 @@ def test_http_names_the_token_and_never_holds_it(cli: Cli, home: Path, monkeypat
 
 
 @pytest.mark.parametrize("host", ["claude-code", "cursor", "vscode", "codex"])
-def test_a_token_that_is_asked_to_be_written_makes_the_file_private(
+def test_writing_a_token_on_request_makes_the_file_private(
     cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
     file = home / FILES[host]
@@ -161,14 +166,14 @@ def test_a_token_that_is_asked_to_be_written_makes_the_file_private(
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_a_file_that_cannot_be_read_is_left_as_it_is(cli: Cli, home: Path, host: str) -> None:
+def test_an_unreadable_file_is_left_unchanged(cli: Cli, home: Path, host: str) -> None:
     file = home / FILES[host]
     file.parent.mkdir(parents=True, exist_ok=True)
     for broken in (b'{"mcpServers": oops', b"\xff\xfe{}"):
         file.write_bytes(broken)
-        ran = cli("install", host, "--write")
-        assert (ran.code, file.read_bytes()) == (2, broken)
-        assert "was not changed" in ran.err
+        result = cli("install", host, "--write")
+        assert (result.code, file.read_bytes()) == (2, broken)
+        assert "was not changed" in result.err
         assert len(list(file.parent.glob(f"*{file.name}*"))) == 1
 
 
@@ -177,7 +182,7 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_a_server_of_our_name_that_is_somebody_elses_is_left_alone(cli: Cli, home: Path, host: str) -> None:
+def test_a_foreign_server_of_the_same_name_is_left_alone(cli: Cli, home: Path, host: str) -> None:
     file = home / FILES[host]
     file.parent.mkdir(parents=True, exist_ok=True)
     theirs = {"command": "npx", "args": ["-y", "lamina-mcp"]}
@@ -185,32 +190,32 @@ def test_a_server_of_our_name_that_is_somebody_elses_is_left_alone(cli: Cli, hom
     text = '[mcp_servers.lamina]\ncommand = "npx"\n' if host == "codex" else text
     file.write_text(text, encoding="utf-8")
     before = _files(home)
-    ran = cli("install", host, "--write")
-    assert ran.code == 2
-    assert "already" in ran.err
+    result = cli("install", host, "--write")
+    assert result.code == 2
+    assert "already" in result.err
     assert cli("uninstall", host).code == 0
     assert _files(home) == before
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_what_its_owner_has_added_to_our_server_stays(cli: Cli, home: Path, tmp_path: Path, host: str) -> None:
+def test_user_additions_to_the_server_entry_are_kept(cli: Cli, home: Path, tmp_path: Path, host: str) -> None:
     file = home / FILES[host]
     cli("install", host, "--write")
     text = file.read_text(encoding="utf-8")
     added = text.replace('"command":', '"env": {"A": "b"},\n      "command":')
     added = f'{text}enabled = false\n\n[mcp_servers.lamina.env]\nA = "b"\n' if host == "codex" else added
     file.write_text(added, encoding="utf-8")
-    assert {each["done"] for each in cli("install", host, "--write", "--json").data["files"]} == {"unchanged"}
+    assert {file["done"] for file in cli("install", host, "--write", "--json").data["files"]} == {"unchanged"}
     ensure_vault(tmp_path / "v")
-    told = cli("install", host, "--write", "--vault", str(tmp_path / "v"), "--json").data
-    assert {each["done"] for each in told["files"]} <= {"updated", "unchanged"}
+    data = cli("install", host, "--write", "--vault", str(tmp_path / "v"), "--json").data
+    assert {file["done"] for file in data["files"]} <= {"updated", "unchanged"}
     server = _server(file)
     assert server["args"][-1] == str(tmp_path / "v")
     assert server["env"] == {"A": "b"}
     assert server.get("enabled", False) is False
 
 
-def test_no_file_is_changed_where_one_of_them_cannot_be(cli: Cli, home: Path) -> None:
+def test_if_one_file_cannot_be_changed_none_is(cli: Cli, home: Path) -> None:
     settings = home / ".claude" / "settings.json"
     settings.parent.mkdir()
     settings.write_text('{"hooks": oops', encoding="utf-8")
@@ -219,28 +224,28 @@ def test_no_file_is_changed_where_one_of_them_cannot_be(cli: Cli, home: Path) ->
     assert _files(home) == before
 
 
-def test_a_file_that_its_owner_has_protected_is_left_as_it_is(cli: Cli, home: Path) -> None:
+def test_a_write_protected_file_is_left_unchanged(cli: Cli, home: Path) -> None:
     file = home / ".cursor" / "mcp.json"
     file.parent.mkdir()
     file.write_text("{}", encoding="utf-8")
     file.chmod(0o444)
-    ran = cli("install", "cursor", "--write")
-    assert (ran.code, file.read_text(encoding="utf-8")) == (2, "{}")
-    assert "write-protected" in ran.err
+    result = cli("install", "cursor", "--write")
+    assert (result.code, file.read_text(encoding="utf-8")) == (2, "{}")
+    assert "write-protected" in result.err
 
 
-def test_a_folder_or_a_circle_of_links_in_the_place_of_a_file_is_told(cli: Cli, home: Path) -> None:
+def test_a_folder_or_a_link_cycle_in_place_of_a_file_is_reported(cli: Cli, home: Path) -> None:
     file = home / ".cursor" / "mcp.json"
     file.mkdir(parents=True)
     assert cli("install", "cursor", "--write").code == 1
     file.rmdir()
     file.symlink_to(file)
-    ran = cli("install", "cursor", "--write")
-    assert ran.code in (1, 2)
-    assert "Traceback" not in ran.err
+    result = cli("install", "cursor", "--write")
+    assert result.code in (1, 2)
+    assert "Traceback" not in result.err
 
 
-def test_a_file_that_held_nothing_is_not_deleted_for_it(cli: Cli, home: Path) -> None:
+def test_a_previously_empty_file_is_not_deleted(cli: Cli, home: Path) -> None:
     file = home / ".cursor" / "mcp.json"
     file.parent.mkdir()
     file.write_text("{}\n", encoding="utf-8")
@@ -248,7 +253,7 @@ def test_a_file_that_held_nothing_is_not_deleted_for_it(cli: Cli, home: Path) ->
     assert file.read_text(encoding="utf-8") == "{}\n"
 
 
-def test_folders_that_were_made_for_it_go_with_the_last_file_and_no_others(cli: Cli, home: Path) -> None:
+def test_only_folders_made_by_install_are_removed_with_the_last_file(cli: Cli, home: Path) -> None:
     for host in HOSTS:
         cli("install", host, "--write")
         cli("uninstall", host)
@@ -258,30 +263,30 @@ def test_folders_that_were_made_for_it_go_with_the_last_file_and_no_others(cli: 
     assert list(Path.cwd().iterdir()) == []
 
 
-def test_no_hooks_takes_out_those_that_were_there(cli: Cli, home: Path) -> None:
+def test_no_hooks_removes_existing_hooks(cli: Cli, home: Path) -> None:
     cli("install", "claude-code", "--write")
-    told = cli("install", "claude-code", "--write", "--no-hooks", "--json").data["files"]
-    assert [each["done"] for each in told] == ["unchanged", "unchanged", "removed"]
+    files = cli("install", "claude-code", "--write", "--no-hooks", "--json").data["files"]
+    assert [file["done"] for file in files] == ["unchanged", "unchanged", "removed"]
     assert not (home / ".claude" / "settings.json").exists()
     assert (home / ".claude.json").exists()
 
 
-def test_what_takes_the_place_of_something_longer_is_no_removal(cli: Cli, home: Path) -> None:
+def test_replacing_a_longer_entry_is_no_removal(cli: Cli, home: Path) -> None:
     cli("install", "cursor", "--write")
-    told = cli("install", "cursor", "--http", "http://a", "--write", "--json").data["files"]
-    assert [each["done"] for each in told] == ["updated"]
+    files = cli("install", "cursor", "--http", "http://a", "--write", "--json").data["files"]
+    assert [file["done"] for file in files] == ["updated"]
 
 
 def test_a_dry_run_changes_nothing(cli: Cli, home: Path) -> None:
-    told = cli("install", "cursor", "--write", "--dry-run", "--json").data
-    assert [each["done"] for each in told["files"]] == ["added"]
+    data = cli("install", "cursor", "--write", "--dry-run", "--json").data
+    assert [file["done"] for file in data["files"]] == ["added"]
     assert not (home / ".cursor").exists()
     cli("install", "cursor", "--write")
     assert cli("uninstall", "cursor", "--dry-run").code == 0
     assert (home / ".cursor" / "mcp.json").exists()
 
 
-def test_a_link_to_a_file_elsewhere_stays_a_link(cli: Cli, home: Path, tmp_path: Path) -> None:
+def test_a_symbolic_link_stays_a_link(cli: Cli, home: Path, tmp_path: Path) -> None:
     real, link = tmp_path / "dotfiles.json", home / ".cursor" / "mcp.json"
     real.write_text("{}\n", encoding="utf-8")
     link.parent.mkdir()
@@ -293,7 +298,7 @@ def test_a_link_to_a_file_elsewhere_stays_a_link(cli: Cli, home: Path, tmp_path:
     assert parse_jsonc(link.read_text(encoding="utf-8")).value == {}
 
 
-def test_the_scope_goes_with_the_command(cli: Cli, home: Path) -> None:
+def test_the_scope_is_passed_to_the_command(cli: Cli, home: Path) -> None:
     cli("install", "cursor", "--write", "--scope", "org:local:agent:cursor")
     assert _server(home / ".cursor" / "mcp.json")["args"][-2:] == ["--scope", "org:local:agent:cursor"]
 
@@ -304,22 +309,22 @@ def test_without_a_vault_nothing_is_written(cli: Cli, tmp_path: Path, home: Path
     assert not (home / ".cursor").exists()
 
 
-def test_a_file_that_another_program_changes_meanwhile_is_read_again(tmp_path: Path) -> None:
-    path, seen = tmp_path / "x", list[str]()
+def test_a_file_changed_by_another_program_meanwhile_is_read_again(tmp_path: Path) -> None:
+    path, atoms = tmp_path / "x", list[str]()
 
     def change(text: str) -> str:
-        seen.append(text)
-        if len(seen) == 1:
+        atoms.append(text)
+        if len(atoms) == 1:
             path.write_text("theirs", encoding="utf-8")
         return f"{text}+ours"
 
     path.write_text("old", encoding="utf-8")
     assert edit_file(path, change, NOON).result is EditResult.UPDATED
     assert path.read_text(encoding="utf-8") == "theirs+ours"
-    assert [each.read_text(encoding="utf-8") for each in tmp_path.glob("*.backup")] == ["theirs"]
+    assert [path.read_text(encoding="utf-8") for path in tmp_path.glob("*.backup")] == ["theirs"]
 
 
-def test_every_system_has_its_own_places() -> None:
+def test_every_operating_system_has_its_paths() -> None:
     mac = UserEnvironment(Path("/u"), {}, "darwin")
     linux = UserEnvironment(
         Path("/u"), {"XDG_CONFIG_HOME": "/c", "CODEX_HOME": "/x", "CLAUDE_CONFIG_DIR": "/y"}, "linux"

@@ -26,7 +26,7 @@ WRITTEN = [
 
 
 @pytest.mark.parametrize("text", WRITTEN)
-def test_what_is_put_in_and_taken_out_leaves_every_byte_as_it_was(text: str) -> None:
+def test_adding_and_removing_restores_every_byte(text: str) -> None:
     written = set_value(text, KEYS, SERVER)
     assert parse_jsonc(written).value["mcpServers"]["lamina"] == SERVER
     assert set_value(written, KEYS, SERVER) == written
@@ -34,26 +34,26 @@ def test_what_is_put_in_and_taken_out_leaves_every_byte_as_it_was(text: str) -> 
 
 
 @pytest.mark.parametrize("text", WRITTEN)
-def test_nothing_else_in_the_file_moves(text: str) -> None:
-    kept = [line.strip().rstrip(",") for line in text.splitlines() if "//" in line or "/*" in line]
+def test_nothing_else_in_the_file_changes(text: str) -> None:
+    stored = [line.strip().rstrip(",") for line in text.splitlines() if "//" in line or "/*" in line]
     lines = [line.strip().replace(",", "") for line in set_value(text, KEYS, SERVER).splitlines()]
-    assert [line for line in kept if line.replace(",", "") not in lines] == []
+    assert [line for line in stored if line.replace(",", "") not in lines] == []
 
 
-def test_an_empty_file_becomes_one_that_people_can_read() -> None:
+def test_an_empty_file_becomes_readable_json() -> None:
     assert (
         set_value("", KEYS, {"url": "x"}) == '{\n  "mcpServers": {\n    "lamina": {\n      "url": "x"\n    }\n  }\n}\n'
     )
 
 
-def test_another_value_takes_the_place_of_ours() -> None:
+def test_another_value_replaces_the_managed_one() -> None:
     before = set_value(WRITTEN[3], KEYS, SERVER)
     after = set_value(before, KEYS, {"command": "y"})
     assert parse_jsonc(after).value["mcpServers"] == {"other": {"command": "x"}, "lamina": {"command": "y"}}
     assert "// keep" in after
 
 
-def test_an_item_is_put_beside_those_of_others_and_replaces_ours_alone() -> None:
+def test_an_item_is_added_beside_others_and_replaces_only_the_managed_one() -> None:
     text = '{\n  "hooks": {\n    "Stop": [\n      {"x": 1}, // mine\n      {"y": 2}\n    ]\n  }\n}\n'
 
     def ours(value: Any) -> bool:
@@ -86,7 +86,7 @@ def test_an_item_is_put_beside_those_of_others_and_replaces_ours_alone() -> None
         ("[]", "not a JSON object"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_refused_with_the_reason(text: str, why: str) -> None:
+def test_an_unparsable_file_is_refused_with_the_reason(text: str, why: str) -> None:
     with pytest.raises(InvalidInput, match=why):
         set_value(text, KEYS, SERVER)
 
@@ -104,7 +104,7 @@ VALUES = st.recursive(
     others=st.none() | st.dictionaries(st.text(min_size=1, max_size=8).filter(lambda k: k != "lamina"), VALUES),
     indent=st.sampled_from([None, 1, 2, 4, "\t"]),
 )
-def test_any_file_reads_the_same_but_for_what_was_added(
+def test_any_file_parses_the_same_except_for_the_addition(
     given_: dict[str, Any], others: dict[str, Any] | None, indent: int | str | None
 ) -> None:
     before = given_ if others is None else {**given_, "mcpServers": others}
@@ -113,8 +113,10 @@ def test_any_file_reads_the_same_but_for_what_was_added(
     text = json.dumps(before, indent=indent)
     written = set_value(text, KEYS, SERVER)
     assert json.loads(written) == {**before, "mcpServers": {**before.get("mcpServers", {}), "lamina": SERVER}}
-    left = remove_value(written, KEYS)
-    assert left == text if before.get("mcpServers") or "mcpServers" not in before else json.loads(left) == given_
+    remaining = remove_value(written, KEYS)
+    assert (
+        remaining == text if before.get("mcpServers") or "mcpServers" not in before else json.loads(remaining) == given_
+    )
 
 
 GAPS = st.lists(
@@ -129,9 +131,11 @@ def _wrapped(parts: list[str], signs: str, last: str) -> str:
 
 def _objects(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     member = st.tuples(GAPS, st.sampled_from(["a", "b c", "mcpServers"]), GAPS, GAPS, inner, GAPS)
-    members = st.lists(member, max_size=3, unique_by=lambda each: each[1])
+    members = st.lists(member, max_size=3, unique_by=lambda item: item[1])
     return st.builds(
-        lambda found, last: _wrapped([f'{a}"{key}"{b}:{c}{value}{d}' for a, key, b, c, value, d in found], "{}", last),
+        lambda result, last: _wrapped(
+            [f'{a}"{key}"{b}:{c}{value}{d}' for a, key, b, c, value, d in result], "{}", last
+        ),
         members,
         GAPS,
     )
@@ -142,39 +146,37 @@ WRITTEN_BY_HAND = _objects(
         SCALARS,
         lambda inner: (
             _objects(inner)
-            | st.builds(lambda each, last: _wrapped(each, "[]", last), st.lists(inner, max_size=2), GAPS)
+            | st.builds(lambda item, last: _wrapped(item, "[]", last), st.lists(inner, max_size=2), GAPS)
         ),
         max_leaves=6,
     )
 )
 
 
-def _remarks(text: str) -> list[str]:
+def _comments(text: str) -> list[str]:
     return re.findall(r'// a, } ] { "|/\* b, } ] \*/|/\* c\n d \*/', text)
 
 
 @settings(max_examples=150)
 @given(before=GAPS, text=WRITTEN_BY_HAND, after=GAPS)
-def test_whatever_people_write_between_values_nothing_else_is_changed_and_no_remark_is_lost(
-    before: str, text: str, after: str
-) -> None:
+def test_comments_and_whitespace_between_values_are_preserved(before: str, text: str, after: str) -> None:
     text = f"{before}{text}{after}"
-    told = parse_jsonc(text).value
-    for key in told:
+    value = parse_jsonc(text).value
+    for key in value:
         assert parse_jsonc(remove_value(text, (key,))).value == {
-            name: each for name, each in told.items() if name != key
+            name: item for name, item in value.items() if name != key
         }
-    if not isinstance(told.get("mcpServers", {}), dict):
+    if not isinstance(value.get("mcpServers", {}), dict):
         return
     written = set_value(text, KEYS, SERVER)
-    assert parse_jsonc(written).value == {**told, "mcpServers": {**told.get("mcpServers", {}), "lamina": SERVER}}
-    assert _remarks(written) == _remarks(text)
-    if told.get("mcpServers") != {}:
-        left = remove_value(written, KEYS)
-        assert "".join(left.split()) == "".join(text.split())
+    assert parse_jsonc(written).value == {**value, "mcpServers": {**value.get("mcpServers", {}), "lamina": SERVER}}
+    assert _comments(written) == _comments(text)
+    if value.get("mcpServers") != {}:
+        remaining = remove_value(written, KEYS)
+        assert "".join(remaining.split()) == "".join(text.split())
 
 
-def test_a_remark_that_ends_its_line_does_not_swallow_what_follows() -> None:
+def test_a_line_comment_does_not_swallow_what_follows() -> None:
     text = '{ // mine\n"mcpServers": {"lamina": {}}}'
     assert parse_jsonc(remove_value(text, KEYS)).value == {}
     assert "// mine" in remove_value(text, KEYS)

@@ -7,7 +7,7 @@ from typing import Any
 
 from lamina import __version__
 from lamina.hosts.config_parts import HOOK_TIMEOUT, is_our_hook, read_skill
-from lamina.hosts.hook_event import HookEvent
+from lamina.hosts.hook import HookEvent
 
 PLUGIN = Path(__file__).parents[2] / "plugins" / "claude-code"
 
@@ -16,16 +16,16 @@ def _json(name: str) -> Any:
     return json.loads((PLUGIN / name).read_text(encoding="utf-8"))
 
 
-def test_the_plugin_says_what_it_is() -> None:
-    told = _json(".claude-plugin/plugin.json")
-    assert (told["name"], told["version"]) == ("lamina", __version__)
-    assert re.fullmatch(r"[A-Z][^.]+\.", told["description"])
-    assert "author" not in told
+def test_the_plugin_manifest_is_correct() -> None:
+    result = _json(".claude-plugin/plugin.json")
+    assert (result["name"], result["version"]) == ("lamina", __version__)
+    assert re.fullmatch(r"[A-Z][^.]+\.", result["description"])
+    assert "author" not in result
 
 
-def test_its_hooks_are_those_the_command_knows() -> None:
+def test_its_hooks_are_those_of_the_command() -> None:
     hooks = _json("hooks/hooks.json")["hooks"]
-    assert list(hooks) == [each.claude_name for each in HookEvent]
+    assert list(hooks) == [item.claude_name for item in HookEvent]
     for event, (entry,) in zip(HookEvent, hooks.values(), strict=True):
         (hook,) = entry["hooks"]
         assert hook == {

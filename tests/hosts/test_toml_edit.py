@@ -20,14 +20,14 @@ WRITTEN = [
 
 
 @pytest.mark.parametrize("text", WRITTEN)
-def test_a_table_put_in_and_taken_out_leaves_every_byte_as_it_was(text: str) -> None:
+def test_adding_and_removing_a_table_restores_every_byte(text: str) -> None:
     written = set_table(text, GROUP, NAME, SERVER)
     assert tomllib.loads(written)[GROUP][NAME] == SERVER
     assert set_table(written, GROUP, NAME, SERVER) == written
     assert remove_table(written, GROUP, NAME) == text
 
 
-def test_another_value_takes_the_place_of_ours_and_remarks_stay_where_they_are() -> None:
+def test_another_value_replaces_the_managed_one_and_comments_stay_in_place() -> None:
     before = set_table(WRITTEN[1], GROUP, NAME, SERVER) + "\n# the end\n[z]\n"
     after = set_table(before, GROUP, NAME, {"url": "http://127.0.0.1:1/mcp", "http_headers": {"A": "b"}})
     assert tomllib.loads(after)[GROUP][NAME] == {"url": "http://127.0.0.1:1/mcp", "http_headers": {"A": "b"}}
@@ -35,7 +35,7 @@ def test_another_value_takes_the_place_of_ours_and_remarks_stay_where_they_are()
     assert "# about the next\n[tui]" in after
 
 
-def test_tables_inside_ours_go_with_it() -> None:
+def test_subtables_of_the_managed_table_are_removed_with_it() -> None:
     text = set_table("", GROUP, NAME, SERVER) + '\n[mcp_servers.lamina.env]\nA = "b"\n\n[z]\n'
     assert remove_table(text, GROUP, NAME) == "\n[z]\n"
 
@@ -44,16 +44,16 @@ def test_tables_inside_ours_go_with_it() -> None:
     "text",
     ["a = ", 'mcp_servers = { lamina = { command = "x" } }\n', 'mcp_servers.lamina.command = "x"\n', "[a]\nb=1\nb=2\n"],
 )
-def test_a_file_that_cannot_be_changed_safely_is_refused(text: str) -> None:
+def test_a_file_that_cannot_be_edited_safely_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
         set_table(text, GROUP, NAME, SERVER)
 
 
 @given(st.text(max_size=40), st.lists(st.text(max_size=20), max_size=3))
-def test_any_command_is_read_back_as_it_was_written(program: str, words: list[str]) -> None:
+def test_any_command_is_read_back_as_written(program: str, words: list[str]) -> None:
     try:
         written = set_table("[a]\n", GROUP, NAME, {"command": program, "args": words})
     except InvalidInput:
-        assert any(ord(each) in (0x7F, *range(0xD800, 0xE000)) for each in program + "".join(words))
+        assert any(ord(item) in (0x7F, *range(0xD800, 0xE000)) for item in program + "".join(words))
         return
     assert tomllib.loads(written) == {"a": {}, GROUP: {NAME: {"command": program, "args": words}}}

@@ -9,39 +9,41 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from said import line, said, write
+from transcript_lines import conversation, transcript_line, write_transcript
 
-from lamina.hosts import transcript_capture
+from cpu_time import LONG, cpu_seconds
 from lamina.hosts.hook_folder import HookFolder
 from lamina.hosts.transcript import Transcript, TranscriptTurn
-from lamina.hosts.transcript_capture import TranscriptCapture
+from lamina.hosts.transcript_capture import BATCH_TURNS, TranscriptCapture
 from lamina.vault.vault_setup import ensure_vault
 
-Kept = list[dict[str, str]]
+StoredTurns = list[dict[str, str]]
 
 
 def _turns(text: str, tmp_path: Path) -> list[tuple[str, str]]:
-    found = Transcript(write(tmp_path / "t.jsonl", text)).read_turns(0)
-    return [(each.role, each.content) for each in found if isinstance(each, TranscriptTurn)]
+    result = Transcript(write_transcript(tmp_path / "t.jsonl", text)).read_turns(0)
+    return [(item.role, item.content) for item in result if isinstance(item, TranscriptTurn)]
 
 
-def test_only_what_people_and_machines_say_in_words_is_a_turn(tmp_path: Path) -> None:
+def test_only_text_of_people_and_assistants_is_a_turn(tmp_path: Path) -> None:
     text = "".join(
         [
-            line("user", "I live in Porto."),
-            line("assistant", [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Noted."}], 1),
-            line("assistant", [{"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}], 2),
-            line("user", [{"type": "tool_result", "content": "secret.txt"}], 3),
-            line("user", [{"type": "text", "text": "And I keep bees."}, {"type": "image", "source": {}}], 4),
-            line("user", "meta", 5, isMeta=True),
-            line("user", "of another agent", 6, isSidechain=True),
-            line("user", "This session is being continued", 7, isCompactSummary=True),
-            line("assistant", [{"type": "text", "text": "API Error"}], 8, isApiErrorMessage=True),
-            line("system", "compacted", 9),
-            line("attachment", "<memories>", 10),
-            line("user", "[Request interrupted by user]", 11),
-            line("user", "<command-name>/clear</command-name>\n<command-args></command-args>", 12),
-            line("user", "<system-reminder>do this</system-reminder>\nReally mine.", 13),
+            transcript_line("user", "I live in Porto."),
+            transcript_line(
+                "assistant", [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Noted."}], 1
+            ),
+            transcript_line("assistant", [{"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}], 2),
+            transcript_line("user", [{"type": "tool_result", "content": "secret.txt"}], 3),
+            transcript_line("user", [{"type": "text", "text": "And I keep bees."}, {"type": "image", "source": {}}], 4),
+            transcript_line("user", "meta", 5, isMeta=True),
+            transcript_line("user", "of another agent", 6, isSidechain=True),
+            transcript_line("user", "This session is being continued", 7, isCompactSummary=True),
+            transcript_line("assistant", [{"type": "text", "text": "API Error"}], 8, isApiErrorMessage=True),
+            transcript_line("system", "compacted", 9),
+            transcript_line("attachment", "<memories>", 10),
+            transcript_line("user", "[Request interrupted by user]", 11),
+            transcript_line("user", "<command-name>/clear</command-name>\n<command-args></command-args>", 12),
+            transcript_line("user", "<system-reminder>do this</system-reminder>\nReally mine.", 13),
         ]
     )
     assert _turns(text, tmp_path) == [
@@ -52,9 +54,9 @@ def test_only_what_people_and_machines_say_in_words_is_a_turn(tmp_path: Path) ->
     ]
 
 
-def test_what_a_person_says_while_the_machine_is_at_work_is_a_turn_too(tmp_path: Path) -> None:
+def test_text_a_person_sends_while_the_assistant_works_is_a_turn(tmp_path: Path) -> None:
     def queued(prompt: object, **more: object) -> str:
-        return line("attachment", "", 0, attachment={"type": "queued_command", "prompt": prompt, **more})
+        return transcript_line("attachment", "", 0, attachment={"type": "queued_command", "prompt": prompt, **more})
 
     text = "".join(
         [
@@ -62,15 +64,17 @@ def test_what_a_person_says_while_the_machine_is_at_work_is_a_turn_too(tmp_path:
             queued([{"type": "text", "text": "Like here."}, {"type": "image", "source": {}}]),
             queued("<task-notification>done</task-notification>", commandMode="task-notification"),
             queued("I am another agent.", origin={"kind": "peer"}),
-            line("attachment", "", 1, attachment={"type": "hook_additional_context", "content": ["<memories>"]}),
-            line("attachment", "", 2, attachment=[1]),
+            transcript_line(
+                "attachment", "", 1, attachment={"type": "hook_additional_context", "content": ["<memories>"]}
+            ),
+            transcript_line("attachment", "", 2, attachment=[1]),
         ]
     )
     assert _turns(text, tmp_path) == [("user", "Use tabs, please."), ("user", "Like here.")]
 
 
 @pytest.mark.parametrize(
-    ("text", "left"),
+    ("text", "remaining"),
     [
         ("What is <system-reminder> for? I live in Porto.", "What is <system-reminder> for? I live in Porto."),
         ("Hi.\n<system-reminder>\ncut off", "Hi."),
@@ -78,24 +82,25 @@ def test_what_a_person_says_while_the_machine_is_at_work_is_a_turn_too(tmp_path:
         ("A <command-args>b</command-args> c", "A  c"),
     ],
 )
-def test_only_what_the_host_has_wrapped_is_taken_out(tmp_path: Path, text: str, left: str) -> None:
-    assert _turns(line("user", text), tmp_path) == [("user", left)]
+def test_only_host_wrappers_are_removed(tmp_path: Path, text: str, remaining: str) -> None:
+    assert _turns(transcript_line("user", text), tmp_path) == [("user", remaining)]
 
 
 @pytest.mark.parametrize("text", ["<system-reminder>" * 20_000, "a <bash-input>" * 30_000, "</bash-input>" * 30_000])
-def test_no_line_is_looked_at_for_long(tmp_path: Path, text: str) -> None:
-    _turns(line("user", text), tmp_path)
+def test_every_line_is_parsed_in_linear_time(tmp_path: Path, text: str) -> None:
+    line = transcript_line("user", text)
+    assert cpu_seconds(lambda: _turns(line, tmp_path)) < LONG
 
 
-def test_lines_that_are_broken_are_passed_over(tmp_path: Path) -> None:
+def test_broken_lines_are_skipped(tmp_path: Path) -> None:
     broken = '{"type": "user", oops\n\n[1]\nnull\n"x"\n' + "[" * 5000 + "\n"
-    text = broken + line("user", "Hi\0.") + '{"type": "user", "mess'
+    text = broken + transcript_line("user", "Hi\0.") + '{"type": "user", "mess'
     assert _turns(text, tmp_path) == [("user", "Hi\N{REPLACEMENT CHARACTER}.")]
 
 
-def test_a_line_that_is_still_written_is_left_for_later(tmp_path: Path) -> None:
-    whole = said(["a", "b"])
-    *turns, end = Transcript(write(tmp_path / "t", whole + said(["c"], 2)[:-5])).read_turns(0)
+def test_an_unfinished_line_is_left_for_later(tmp_path: Path) -> None:
+    whole = conversation(["a", "b"])
+    *turns, end = Transcript(write_transcript(tmp_path / "t", whole + conversation(["c"], 2)[:-5])).read_turns(0)
     assert len(turns) == 2
     assert end == len(whole.encode())
 
@@ -107,62 +112,64 @@ def test_a_pipe_is_no_transcript(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> HookFolder:
+def hook_folder(tmp_path: Path) -> HookFolder:
     ensure_vault(tmp_path / "vault")
     return HookFolder(tmp_path / "vault", {})
 
 
-def _keeping(place: HookFolder, path: Path, session: str = "s") -> TranscriptCapture:
+def _store(place: HookFolder, path: Path, session: str = "s") -> TranscriptCapture:
     return TranscriptCapture(place, {"session_id": session, "transcript_path": str(path)})
 
 
-def _kept(place: HookFolder, path: Path, session: str = "s") -> list[str]:
-    kept = Kept()
-    _keeping(place, path, session).capture_new_turns(lambda turns, session, key: kept.extend(turns))
-    return [each["content"] for each in kept]
+def _stored_turns(place: HookFolder, path: Path, session: str = "s") -> list[str]:
+    stored_turns = StoredTurns()
+    _store(place, path, session).capture_new_turns(lambda turns, session, key: stored_turns.extend(turns))
+    return [item["content"] for item in stored_turns]
 
 
-def test_each_turn_is_handed_over_once(place: HookFolder, tmp_path: Path) -> None:
-    path = write(tmp_path / "t", said(["a", "b"]))
-    assert _kept(place, path) == ["a", "b"]
-    assert _kept(place, path) == []
-    assert _keeping(place, path).pending_bytes() == 0
+def test_each_turn_is_sent_once(hook_folder: HookFolder, tmp_path: Path) -> None:
+    path = write_transcript(tmp_path / "t", conversation(["a", "b"]))
+    assert _stored_turns(hook_folder, path) == ["a", "b"]
+    assert _stored_turns(hook_folder, path) == []
+    assert _store(hook_folder, path).pending_bytes() == 0
     with path.open("a", encoding="utf-8") as file:
-        file.write(said(["c"], 2))
-    assert _kept(place, path) == ["c"]
+        file.write(conversation(["c"], 2))
+    assert _stored_turns(hook_folder, path) == ["c"]
 
 
-def test_a_transcript_written_anew_gives_only_what_is_new(place: HookFolder, tmp_path: Path) -> None:
-    path = write(tmp_path / "t", said(["a", "b", "c", "d"]))
-    _kept(place, path)
-    write(path, line("user", "summary", 9, isCompactSummary=True) + said(["c", "d", "e"], 2))
-    assert _kept(place, path) == ["e"]
+def test_a_rewritten_transcript_gives_only_new_turns(hook_folder: HookFolder, tmp_path: Path) -> None:
+    path = write_transcript(tmp_path / "t", conversation(["a", "b", "c", "d"]))
+    _stored_turns(hook_folder, path)
+    write_transcript(
+        path, transcript_line("user", "summary", 9, isCompactSummary=True) + conversation(["c", "d", "e"], 2)
+    )
+    assert _stored_turns(hook_folder, path) == ["e"]
 
 
-def test_a_session_that_goes_on_in_another_file_gives_only_what_is_new(place: HookFolder, tmp_path: Path) -> None:
-    _kept(place, write(tmp_path / "t", said(["a", "b"])))
-    assert _kept(place, write(tmp_path / "u", said(["a", "b", "c"])), "another") == ["c"]
+def test_a_session_continued_in_another_file_gives_only_new_turns(hook_folder: HookFolder, tmp_path: Path) -> None:
+    _stored_turns(hook_folder, write_transcript(tmp_path / "t", conversation(["a", "b"])))
+    assert _stored_turns(hook_folder, write_transcript(tmp_path / "u", conversation(["a", "b", "c"])), "another") == [
+        "c"
+    ]
 
 
-def test_what_could_not_be_kept_is_handed_over_again(
-    place: HookFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(transcript_capture, "BATCH_TURNS", 2)
-    path, kept = write(tmp_path / "t", said(list("abcde"))), Kept()
+def test_turns_that_were_not_stored_are_sent_again(hook_folder: HookFolder, tmp_path: Path) -> None:
+    texts = [f"turn {n}" for n in range(BATCH_TURNS + 3)]
+    path, stored_turns = write_transcript(tmp_path / "t", conversation(texts)), StoredTurns()
 
     def keep(turns: Sequence[dict[str, str]], session: str, key: str) -> None:
-        if kept:
+        if stored_turns:
             raise OSError("the disk is gone")
-        kept.extend(turns)
+        stored_turns.extend(turns)
 
     with pytest.raises(OSError, match="gone"):
-        _keeping(place, path).capture_new_turns(keep)
-    assert [each["content"] for each in kept] == ["a", "b"]
-    assert _kept(place, path) == ["c", "d", "e"]
+        _store(hook_folder, path).capture_new_turns(keep)
+    assert [turn["content"] for turn in stored_turns] == texts[:BATCH_TURNS]
+    assert _stored_turns(hook_folder, path) == texts[BATCH_TURNS:]
 
 
-def test_the_key_is_the_same_for_the_same_turns(place: HookFolder, tmp_path: Path) -> None:
-    path, keys = write(tmp_path / "t", said(["a", "b"])), list[str]()
+def test_the_key_is_the_same_for_the_same_turns(hook_folder: HookFolder, tmp_path: Path) -> None:
+    path, keys = write_transcript(tmp_path / "t", conversation(["a", "b"])), list[str]()
 
     def fail(turns: Sequence[dict[str, str]], session: str, key: str) -> None:
         keys.append(key)
@@ -170,31 +177,33 @@ def test_the_key_is_the_same_for_the_same_turns(place: HookFolder, tmp_path: Pat
 
     for _ in range(2):
         with pytest.raises(OSError):
-            _keeping(place, path).capture_new_turns(fail)
+            _store(hook_folder, path).capture_new_turns(fail)
     assert len(keys) == 2
     assert len(set(keys)) == 1
 
 
-def test_a_huge_transcript_is_read_from_where_it_was_left(place: HookFolder, tmp_path: Path) -> None:
-    path = write(tmp_path / "t", line("user", [{"type": "tool_result", "content": "x" * 1000}]) * 20_000)
-    assert _kept(place, path) == []
+def test_a_huge_transcript_is_read_from_the_last_position(hook_folder: HookFolder, tmp_path: Path) -> None:
+    path = write_transcript(
+        tmp_path / "t", transcript_line("user", [{"type": "tool_result", "content": "x" * 1000}]) * 20_000
+    )
+    assert _stored_turns(hook_folder, path) == []
     with path.open("a", encoding="utf-8") as file:
-        file.write(said(["a"], 1))
-    assert _keeping(place, path).pending_bytes() < 1000
-    assert _kept(place, path) == ["a"]
+        file.write(conversation(["a"], 1))
+    assert _store(hook_folder, path).pending_bytes() < 1000
+    assert _stored_turns(hook_folder, path) == ["a"]
 
 
-def test_a_long_turn_comes_in_parts_and_a_damaged_bookmark_is_begun_anew(place: HookFolder, tmp_path: Path) -> None:
-    path = write(tmp_path / "t", said(["é" * 150_000]))
-    assert [len(each) for each in _kept(place, path)] == [60_000, 60_000, 30_000]
-    place.file_path("s", "json").write_text("{oops", encoding="utf-8")
-    assert _kept(place, path) == []
+def test_a_long_turn_comes_in_parts_and_a_damaged_bookmark_restarts(hook_folder: HookFolder, tmp_path: Path) -> None:
+    path = write_transcript(tmp_path / "t", conversation(["é" * 150_000]))
+    assert [len(text) for text in _stored_turns(hook_folder, path)] == [60_000, 60_000, 30_000]
+    hook_folder.file_path("s", "json").write_text("{oops", encoding="utf-8")
+    assert _stored_turns(hook_folder, path) == []
 
 
-def test_a_call_without_a_session_is_refused(place: HookFolder) -> None:
-    for given_ in ({}, {"session_id": "s"}, {"session_id": "a b", "transcript_path": "x"}):
+def test_a_call_without_a_session_is_refused(hook_folder: HookFolder) -> None:
+    for arguments in ({}, {"session_id": "s"}, {"session_id": "a b", "transcript_path": "x"}):
         with pytest.raises(ValueError, match="no valid session_id"):
-            TranscriptCapture(place, given_)
+            TranscriptCapture(hook_folder, arguments)
 
 
 ANYTHING = st.recursive(
@@ -211,7 +220,7 @@ ANYTHING = st.recursive(
 
 
 @given(ANYTHING, ANYTHING, st.sampled_from(["user", "assistant"]))
-def test_whatever_stands_in_a_line_no_turn_is_empty_or_cannot_be_told(content: object, at: object, role: str) -> None:
+def test_any_line_gives_non_empty_encodable_turns(content: object, at: object, role: str) -> None:
     entry = {"type": role, "message": {"content": content}, "timestamp": at, "uuid": content}
     with TemporaryDirectory() as folder:
         for role_, text in _turns(json.dumps(entry) + "\n", Path(folder)):
@@ -227,26 +236,29 @@ STEPS = st.lists(
 
 @settings(max_examples=40)
 @given(STEPS)
-def test_whatever_happens_to_a_transcript_every_turn_is_kept_once(
+def test_every_turn_is_stored_once_through_any_changes_of_a_transcript(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]
 ) -> None:
     folder = tmp_path_factory.mktemp("hosts")
     ensure_vault(folder / "vault")
-    place, path, kept = HookFolder(folder / "vault", {}), folder / "t", list[str]()
+    place, path, atoms = HookFolder(folder / "vault", {}), folder / "t", list[str]()
     path.touch()
     count = 0
     for what, much in steps:
         if what == "say":
             with path.open("a", encoding="utf-8") as file:
-                file.write(said([f"turn {n}" for n in range(count, count + much)], count))
+                file.write(conversation([f"turn {n}" for n in range(count, count + much)], count))
             count += much
         elif what == "cut":
             lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-            write(path, line("user", "summary", 3599, isCompactSummary=True) + "".join(lines[len(lines) // 2 :]))
+            write_transcript(
+                path,
+                transcript_line("user", "summary", 3599, isCompactSummary=True) + "".join(lines[len(lines) // 2 :]),
+            )
         elif what == "copy":
-            path = write(path.with_suffix(f".{len(kept)}x{count}"), path.read_text(encoding="utf-8"))
+            path = write_transcript(path.with_suffix(f".{len(atoms)}x{count}"), path.read_text(encoding="utf-8"))
         else:
             with path.open("a", encoding="utf-8") as file:
                 file.write('{"type": "user", "half": "a li\n')
-        kept += _kept(place, path, path.name)
-    assert kept == [f"turn {n}" for n in range(count)]
+        atoms += _stored_turns(place, path, path.name)
+    assert atoms == [f"turn {n}" for n in range(count)]

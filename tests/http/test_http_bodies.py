@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from live import Live, live
+from live_server import LiveServer, run_server
 
 from lamina.access import RateLimiter, Right
-from lamina.http import request_body as bodies
 from lamina.http.route_rights import OPERATION_POLICIES, OperationPolicy
 from lamina.http.security_middleware import MAX_SLOW_REQUESTS
 from lamina.http.thread_limit import MAX_THREADS
@@ -21,7 +20,7 @@ from lamina.http.thread_limit import MAX_THREADS
 MIB = 1024 * 1024
 
 
-def _head(server: Live, token: str, path: str, *more: str) -> bytes:
+def _head(server: LiveServer, token: str, path: str, *more: str) -> bytes:
     lines = [
         f"POST {path} HTTP/1.1",
         f"Host: 127.0.0.1:{server.port}",
@@ -34,11 +33,11 @@ def _head(server: Live, token: str, path: str, *more: str) -> bytes:
     return "\r\n".join(lines).encode()
 
 
-def _status(heard: bytes) -> int:
-    return int(heard.split(b" ", 2)[1])
+def _status(data: bytes) -> int:
+    return int(data.split(b" ", 2)[1])
 
 
-def test_a_body_may_have_a_mebibyte_and_not_a_byte_more(server: Live, owner: str) -> None:
+def test_a_body_may_have_one_mebibyte_and_no_byte_more(server: LiveServer, owner: str) -> None:
     frame = len(json.dumps({"text": ""}))
     long = json.dumps({"text": "word " * (MIB // 5)}).encode()
     fits = json.dumps({"text": "a" * (MIB - frame)}).encode()
@@ -49,16 +48,16 @@ def test_a_body_may_have_a_mebibyte_and_not_a_byte_more(server: Live, owner: str
     assert reply.data["limit"] == MIB
 
 
-def test_whoever_sends_too_much_still_reads_why(server: Live, owner: str) -> None:
+def test_a_sender_of_too_much_still_receives_the_reason(server: LiveServer, owner: str) -> None:
     for _ in range(20):
         assert server.ask("POST", "/v1/capture", owner, b" " * (3 * MIB)).status == 413
 
 
-def test_a_body_in_chunks_is_measured_as_it_comes(server: Live, owner: str) -> None:
+def test_a_chunked_body_is_measured_as_it_arrives(server: LiveServer, owner: str) -> None:
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as line:
         line.sendall(_head(server, owner, "/v1/capture", "Transfer-Encoding: chunked"))
         piece = b"10000\r\n" + b"x" * 65536 + b"\r\n"
-        heard = b""
+        data = b""
         for _ in range(40):
             try:
                 line.sendall(piece)
@@ -66,33 +65,34 @@ def test_a_body_in_chunks_is_measured_as_it_comes(server: Live, owner: str) -> N
                 break
         try:
             while got := line.recv(65536):
-                heard += got
+                data += got
         except ConnectionResetError:
             pass
-    assert not heard or _status(heard) == 413
+    assert not data or _status(data) == 413
 
 
-def test_a_body_in_chunks_that_fits_is_taken(server: Live, owner: str) -> None:
-    said = json.dumps({"content": "Bo repairs clocks."}).encode()
-    chunks = b"".join(b"%x\r\n%s\r\n" % (1, said[n : n + 1]) for n in range(len(said))) + b"0\r\n\r\n"
+def test_a_chunked_body_within_the_limit_is_accepted(server: LiveServer, owner: str) -> None:
+    text = json.dumps({"content": "Bo repairs clocks."}).encode()
+    chunks = b"".join(b"%x\r\n%s\r\n" % (1, text[n : n + 1]) for n in range(len(text))) + b"0\r\n\r\n"
     head = _head(server, owner, "/v1/remember", "Transfer-Encoding: chunked", "Connection: close")
     assert _status(server.raw(head + chunks)) == 200
 
 
 @pytest.mark.parametrize("length", ["99999999999999999999", "-1", "1e3", "0x10", "1048577"])
-def test_a_length_nobody_can_believe_is_refused(server: Live, owner: str, length: str) -> None:
-    heard = server.raw(_head(server, owner, "/v1/remember", f"Content-Length: {length}", "Connection: close"))
-    assert _status(heard) in (400, 413)
+def test_an_invalid_content_length_is_refused(server: LiveServer, owner: str, length: str) -> None:
+    data = server.raw(_head(server, owner, "/v1/remember", f"Content-Length: {length}", "Connection: close"))
+    assert _status(data) in (400, 413)
 
 
-def test_a_body_that_does_not_come_is_not_waited_for(server: Live, owner: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies.read_body, "__defaults__", (0.2,))
-    heard = server.raw(_head(server, owner, "/v1/remember", "Content-Length: 100") + b'{"content"')
-    assert _status(heard) == 408
-    assert b"connection: close" in heard.lower()
+def test_a_body_that_never_arrives_times_out(tmp_path: Path) -> None:
+    with run_server(tmp_path, body_seconds=0.2) as server:
+        head = _head(server, server.token("owner"), "/v1/remember", "Content-Length: 100")
+        data = server.raw(head + b'{"content"')
+    assert _status(data) == 408
+    assert b"connection: close" in data.lower()
 
 
-def test_whoever_has_no_token_is_not_listened_to(server: Live) -> None:
+def test_a_body_without_a_token_is_not_read(server: LiveServer) -> None:
     """The answer comes though the body does not."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as line:
         line.sendall(_head(server, "lam_x", "/v1/remember", "Content-Length: 1000000"))
@@ -100,14 +100,14 @@ def test_whoever_has_no_token_is_not_listened_to(server: Live) -> None:
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", "json"])
-def test_a_write_comes_as_json(server: Live, owner: str, kind: str) -> None:
+def test_a_write_must_be_json(server: LiveServer, owner: str, kind: str) -> None:
     before = len(server.handled)
     reply = server.ask("POST", "/v1/remember", owner, b'{"content": "x"}', {"Content-Type": kind})
     assert reply.status == 415
     assert len(server.handled) == before
 
 
-def test_json_may_say_how_it_is_written(server: Live, owner: str) -> None:
+def test_json_may_declare_its_charset(server: LiveServer, owner: str) -> None:
     headers = {"Content-Type": "application/json; charset=utf-8"}
     assert server.ask("POST", "/v1/remember", owner, b'{"content": "Cy sails."}', headers).status == 200
 
@@ -148,10 +148,10 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("said", BROKEN.values(), ids=BROKEN.keys())
-def test_a_broken_body_is_a_problem_and_changes_nothing(server: Live, owner: str, said: bytes) -> None:
+@pytest.mark.parametrize("data", BROKEN.values(), ids=BROKEN.keys())
+def test_a_broken_body_is_a_problem_and_changes_nothing(server: LiveServer, owner: str, data: bytes) -> None:
     before = server.house.memory.journal()
-    reply = server.ask("POST", "/v1/remember", owner, said)
+    reply = server.ask("POST", "/v1/remember", owner, data)
     assert reply.status in (400, 422), reply.body
     assert reply.headers["content-type"] == "application/problem+json"
     assert reply.data["type"].startswith("urn:lamina:error:")
@@ -159,22 +159,22 @@ def test_a_broken_body_is_a_problem_and_changes_nothing(server: Live, owner: str
     assert server.house.memory.journal() == before
 
 
-def test_what_was_sent_is_not_sent_back(server: Live, owner: str) -> None:
+def test_the_body_is_not_repeated_in_the_problem(server: LiveServer, owner: str) -> None:
     reply = server.ask("POST", "/v1/remember", owner, {"content": ["SENTINEL-IN"], "kind": "SENTINEL IN"})
     assert reply.status == 422
     assert b"SENTINEL" not in reply.body
-    assert {each["at"] for each in reply.data["errors"]} == {"body.content", "body.kind"}
+    assert {error["at"] for error in reply.data["errors"]} == {"body.content", "body.kind"}
 
 
 @pytest.mark.parametrize(
     "query",
     ["q=" + "x" * 4097, "q=" + "%C3%A4" * 2049, "q=a&k=101", "q=a&k=0", "q=a&k=1e1", "k=3", "q=", "q=a&q=b", "q=a&x=1"],
 )
-def test_a_question_has_its_bounds(server: Live, owner: str, query: str) -> None:
+def test_a_query_has_limits(server: LiveServer, owner: str, query: str) -> None:
     assert server.ask("GET", f"/v1/recall?{query}", owner).status == 422
 
 
-def test_a_question_may_have_four_kibibytes(server: Live, owner: str) -> None:
+def test_a_query_may_have_four_kibibytes(server: LiveServer, owner: str) -> None:
     assert server.ask("GET", "/v1/recall?q=" + "x" * 4096, owner).status == 200
     assert server.ask("POST", "/v1/recall", owner, {"question": "ä" * 2048}).status == 200
 
@@ -188,26 +188,26 @@ _JSON = st.recursive(
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.sampled_from(["content", "kind", "tags", "metadata", "valid_from", "x"]), _JSON))
-def test_no_json_breaks_the_server(server: Live, owner: str, said: dict[str, object]) -> None:
+def test_no_json_breaks_the_server(server: LiveServer, owner: str, said: dict[str, object]) -> None:
     reply = server.ask("POST", "/v1/remember", owner, json.dumps(said).encode())
     assert reply.status in (200, 400, 422)
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=200))
-def test_no_bytes_break_the_server(server: Live, owner: str, said: bytes) -> None:
+def test_no_bytes_break_the_server(server: LiveServer, owner: str, said: bytes) -> None:
     assert server.ask("POST", "/v1/recall", owner, said).status in (200, 400, 422)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "result",
     [b"\x16\x03\x01\x02\x00\x01", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x00" * 100, b"GET / HTTP/1.1\r\n\r\n"],
 )
-def test_what_is_no_http_gets_a_problem_too(server: Live, said: bytes) -> None:
-    heard = server.raw(said + b"\r\n\r\n")
-    assert _status(heard) in (400, 403)
-    assert b"urn:lamina:error:" in heard
-    assert b"x-content-type-options: nosniff" in heard
+def test_invalid_http_gets_a_problem(server: LiveServer, result: bytes) -> None:
+    data = server.raw(result + b"\r\n\r\n")
+    assert _status(data) in (400, 403)
+    assert b"urn:lamina:error:" in data
+    assert b"x-content-type-options: nosniff" in data
 
 
 @pytest.mark.parametrize(
@@ -225,14 +225,14 @@ def test_what_is_no_http_gets_a_problem_too(server: Live, said: bytes) -> None:
         "01jc9x2k7m3f5r8t0v2w4y6z8a",
     ],
 )
-def test_an_id_that_is_none_is_not_found(server: Live, owner: str, id: str) -> None:
+def test_an_invalid_id_is_not_found(server: LiveServer, owner: str, id: str) -> None:
     reply = server.ask("GET", f"/v1/atoms/{id}", owner)
     assert reply.status in (404, 422) or (reply.status == 400 and ("%00" in id or "%0d" in id))
     assert "x-evil" not in reply.headers
 
 
-def test_whoever_asks_too_much_waits(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with live(tmp_path, budgets=RateLimiter(reads=3, writes=2)) as server:
+def test_too_many_requests_are_rate_limited(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with run_server(tmp_path, budgets=RateLimiter(reads=3, writes=2)) as server:
         token, other = server.token("busy"), server.token("calm")
         reads = [server.ask("GET", "/v1/top", token) for _ in range(4)]
         writes = [server.ask("POST", "/v1/remember", token, {"content": f"Number {n}."}) for n in range(3)]
@@ -244,19 +244,19 @@ def test_whoever_asks_too_much_waits(tmp_path: Path, caplog: pytest.LogCaptureFi
         assert server.ask("GET", "/v1/health").status == 200
         assert server.ask("GET", "/v1/health", token).status == 429
         assert len(server.house.memory.list(status=None)) == 2
-    told = [record.getMessage() for record in caplog.records if record.name == "lamina.http"]
-    assert told == [f"busy exceeded the limit of {kind} per minute" for kind in ("reads", "writes")]
+    result = [record.getMessage() for record in caplog.records if record.name == "lamina.http"]
+    assert result == [f"busy exceeded the limit of {kind} per minute" for kind in ("reads", "writes")]
 
 
-def test_a_request_that_takes_too_long_is_answered_and_still_done_once(
+def test_a_request_over_the_time_limit_is_answered_and_still_done_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(OPERATION_POLICIES, "pin", OperationPolicy(Right.WRITE, is_write=True, timeout_seconds=0.2))
-    with live(tmp_path) as server:
+    with run_server(tmp_path) as server:
         token, memory = server.token("slow"), server.house.memory
         id = server.remember(token, "Dee keeps bees.")
         headers = {"Idempotency-Key": "pin-once"}
-        with memory._store._lock:
+        with memory.engine.store.lock:
             late = server.ask("POST", f"/v1/atoms/{id}/pin", token, {}, headers)
             busy = server.ask("POST", f"/v1/atoms/{id}/pin", token, {}, headers)
         assert (late.status, late.data["type"]) == (504, "urn:lamina:error:TookTooLong")
@@ -267,21 +267,21 @@ def test_a_request_that_takes_too_long_is_answered_and_still_done_once(
         assert sum(entry.verb == "pin" for entry in memory.journal()) == 1
 
 
-def test_whoever_asks_for_long_work_leaves_threads_to_others(fresh: Live) -> None:
-    token, asked = fresh.token("owner"), 2 * MAX_THREADS
-    with ThreadPoolExecutor(asked) as threads:
-        with fresh.house.memory._store._lock:
-            long = [threads.submit(fresh.ask, "POST", "/v1/rebuild", token, {}) for _ in range(asked)]
+def test_a_caller_of_long_work_leaves_threads_to_others(fresh: LiveServer) -> None:
+    token, result = fresh.token("owner"), 2 * MAX_THREADS
+    with ThreadPoolExecutor(result) as threads:
+        with fresh.house.memory.engine.store.lock:
+            long = [threads.submit(fresh.ask, "POST", "/v1/rebuild", token, {}) for _ in range(result)]
             while len(fresh.handled) < MAX_SLOW_REQUESTS:
                 pass
             assert fresh.ask("GET", "/v1/health").status == 200
-        assert [each.result().status for each in long] == [200] * asked
+        assert [item.result().status for item in long] == [200] * result
 
 
 @pytest.mark.parametrize("when", ["0001-01-01", "9999-12-31", "9999-12-31T23:59:59.999Z"])
-@pytest.mark.parametrize("said", ["I moved to Ghent yesterday.", "Two weeks ago I left.", "We meet next Friday."])
-def test_the_ends_of_time_are_days_like_others(server: Live, owner: str, when: str, said: str) -> None:
-    turns = [{"content": said, "at": when}]
+@pytest.mark.parametrize("text", ["I moved to Ghent yesterday.", "Two weeks ago I left.", "We meet next Friday."])
+def test_extreme_dates_are_accepted(server: LiveServer, owner: str, when: str, text: str) -> None:
+    turns = [{"content": text, "at": when}]
     reply = server.ask("POST", "/v1/capture", owner, {"turns": turns, "observed_at": when, "wait": True})
     assert reply.status == 200, reply.body
     for field in ("as_of", "known_at"):

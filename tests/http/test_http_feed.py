@@ -1,4 +1,7 @@
-"""The change feed tells every commit of the own scopes once and in order, whatever is cut in between."""
+"""The change feed sends every commit of the caller's scopes once and in order, through any interruption.
+
+Covers `lamina.http.api.feed_endpoint`.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live import Live, live
+from live_server import LiveServer, run_server
+
+from lamina.http.journal_batches import FIRST_BATCH
 
 
 class Stream:
     """An open feed, read event by event."""
 
-    def __init__(self, server: Live, token: str, query: str = "", *headers: str, bearer: bool = True) -> None:
+    def __init__(self, server: LiveServer, token: str, query: str = "", *headers: str, bearer: bool = True) -> None:
         self._line = socket.create_connection(("127.0.0.1", server.port), timeout=20)
         lines = [
             f"GET /v1/feed{query} HTTP/1.1",
@@ -56,15 +61,15 @@ class Stream:
 
 
 @contextmanager
-def stream(server: Live, token: str, query: str = "", *headers: str, bearer: bool = True) -> Iterator[Stream]:
-    opened = Stream(server, token, query, *headers, bearer=bearer)
+def stream(server: LiveServer, token: str, query: str = "", *headers: str, bearer: bool = True) -> Iterator[Stream]:
+    opened_memory = Stream(server, token, query, *headers, bearer=bearer)
     try:
-        yield opened
+        yield opened_memory
     finally:
-        opened.close()
+        opened_memory.close()
 
 
-def test_commits_are_told_as_they_happen_and_without_words(fresh: Live) -> None:
+def test_commits_are_sent_as_they_happen_without_text(fresh: LiveServer) -> None:
     token = fresh.token("owner")
     fresh.remember(token, "Before anybody listened.")
     with stream(fresh, token) as feed:
@@ -73,54 +78,54 @@ def test_commits_are_told_as_they_happen_and_without_words(fresh: Live) -> None:
         assert feed.headers["cache-control"] == "no-store"
         next(feed.messages())
         id = fresh.remember(token, "A SENTINEL word.", reason="because of the SENTINEL")
-        seq, told = next(feed.events())
-    assert seq == told["seq"] == 2
-    assert (told["verb"], told["changes"][0]["id"]) == ("remember", id)
-    assert "SENTINEL" not in json.dumps(told)
-    assert "reason" not in told
+        seq, result = next(feed.events())
+    assert seq == result["seq"] == 2
+    assert (result["verb"], result["changes"][0]["id"]) == ("remember", id)
+    assert "SENTINEL" not in json.dumps(result)
+    assert "reason" not in result
 
 
-def test_a_feed_goes_on_where_it_was_cut(fresh: Live) -> None:
+def test_a_feed_continues_after_a_disconnect(fresh: LiveServer) -> None:
     token = fresh.token("owner")
-    seen: list[int] = []
+    result: list[int] = []
     for n in range(4):
         fresh.remember(token, f"Number {n} before.")
     with stream(fresh, token, "?since=0") as feed:
         events = feed.events()
-        seen += [next(events)[0] for _ in range(3)]
+        result += [next(events)[0] for _ in range(3)]
     for n in range(3):
         fresh.remember(token, f"Number {n} while nobody listened.")
-    with stream(fresh, token, "", f"Last-Event-ID: {seen[-1]}") as feed:
+    with stream(fresh, token, "", f"Last-Event-ID: {result[-1]}") as feed:
         events = feed.events()
-        seen += [next(events)[0] for _ in range(4)]
+        result += [next(events)[0] for _ in range(4)]
         fresh.remember(token, "One more.")
-        seen.append(next(events)[0])
-    assert seen == [1, 2, 3, 4, 5, 6, 7, 8]
+        result.append(next(events)[0])
+    assert result == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
-def test_reasons_are_told_to_who_asks_for_them(fresh: Live) -> None:
+def test_reasons_are_sent_on_request(fresh: LiveServer) -> None:
     token = fresh.token("owner")
     fresh.remember(token, "Uma draws maps.", reason="she said so")
     with stream(fresh, token, "?since=0&reasons=true") as feed:
         assert next(feed.events())[1]["reason"] == "she said so"
 
 
-def test_only_the_own_scopes_are_told(fresh: Live) -> None:
+def test_only_commits_of_readable_scopes_are_sent(fresh: LiveServer) -> None:
     mine, theirs = fresh.token("mine", "org:acme"), fresh.token("theirs", "org:bolt")
     agent = fresh.token("agent", "org:acme:agent:scout")
-    with stream(fresh, mine) as feed, stream(fresh, agent) as own:
+    with stream(fresh, mine) as feed, stream(fresh, agent) as fields:
         next(feed.messages())
-        next(own.messages())
+        next(fields.messages())
         fresh.remember(theirs, "Not for you.")
         fresh.remember(agent, "For the scout alone.", private=True)
         last = fresh.remember(mine, "For you.")
         assert next(feed.events())[1]["changes"][0]["id"] == last
-        events = own.events()
+        events = fields.events()
         assert [next(events)[1]["scope"] for _ in range(2)] == ["org:acme:agent:scout", "org:acme"]
 
 
-def test_a_silent_feed_says_that_it_is_still_there(tmp_path: Path) -> None:
-    with live(tmp_path, beat=0.05) as server, stream(server, server.token("owner")) as feed:
+def test_an_idle_feed_sends_keep_alives(tmp_path: Path) -> None:
+    with run_server(tmp_path, beat=0.05) as server, stream(server, server.token("owner")) as feed:
         messages = feed.messages()
         assert next(messages).startswith("retry: ")
         assert next(messages) == ": alive"
@@ -128,13 +133,13 @@ def test_a_silent_feed_says_that_it_is_still_there(tmp_path: Path) -> None:
 
 
 def test_a_revoked_token_ends_its_feeds(tmp_path: Path) -> None:
-    with live(tmp_path, beat=0.05) as server, stream(server, server.token("owner")) as feed:
+    with run_server(tmp_path, beat=0.05) as server, stream(server, server.token("owner")) as feed:
         next(feed.messages())
         server.house.tokens.revoke("owner")
         assert not any("data:" in message for message in feed.messages())
 
 
-def test_what_happens_after_a_token_was_revoked_is_not_told(fresh: Live) -> None:
+def test_commits_after_a_token_was_revoked_are_not_sent(fresh: LiveServer) -> None:
     """The stream has waited since before; nothing but the next commit wakes it."""
     with stream(fresh, fresh.token("guest")) as feed:
         next(feed.messages())
@@ -143,7 +148,7 @@ def test_what_happens_after_a_token_was_revoked_is_not_told(fresh: Live) -> None
         assert list(feed.messages()) == []
 
 
-def test_a_feed_ends_with_the_session_it_was_opened_with(fresh: Live) -> None:
+def test_a_feed_ends_with_its_session(fresh: LiveServer) -> None:
     token = fresh.token("owner")
     session = fresh.house.tokens.open_session(token)
     assert session is not None
@@ -154,27 +159,27 @@ def test_a_feed_ends_with_the_session_it_was_opened_with(fresh: Live) -> None:
         assert list(feed.messages()) == []
 
 
-def test_a_long_journal_is_told_piece_by_piece_and_whole(fresh: Live, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lamina.http.journal_batches.FIRST_BATCH", 2)
-    monkeypatch.setattr("lamina.http.journal_batches.LARGEST_BATCH", 3)
-    mine, theirs = fresh.token("mine", "org:acme"), fresh.token("theirs", "org:bolt")
-    for n in range(24):
-        fresh.remember(theirs if n % 3 else mine, f"Number {n}.", subject=f"{n}")
-    with stream(fresh, mine, "?since=0") as feed:
+def test_a_long_journal_is_sent_completely_in_batches(fresh: LiveServer) -> None:
+    token, count = fresh.token("mine", "org:acme"), FIRST_BATCH + 40
+    mine, theirs = (fresh.house.memory.for_caller(scope) for scope in ("org:acme", "org:bolt"))
+    for n in range(count):
+        (theirs if n % 3 else mine).remember(f"Number {n}.", subject=f"{n}")
+    positions = [*range(1, count + 1, 3)]
+    with stream(fresh, token, "?since=0") as feed:
         events = feed.events()
-        assert [next(events)[0] for _ in range(8)] == [*range(1, 24, 3)]
+        assert [next(events)[0] for _ in positions] == positions
     pages, since = [], 0
     while True:
-        page = fresh.ask("GET", f"/v1/journal?since={since}&limit=3", mine).data
-        pages.append([each["seq"] for each in page["entries"]])
+        page = fresh.ask("GET", f"/v1/journal?since={since}&limit=30", token).data
+        pages.append([entry["seq"] for entry in page["entries"]])
         since = page["next"]
         if not page["more"]:
             break
-    assert pages == [[1, 4, 7], [10, 13, 16], [19, 22]]
+    assert pages == [positions[:30], positions[30:60], positions[60:]]
 
 
 @pytest.mark.parametrize("last", ["9" * 5000, "x", "-1", "1e3", "\u0663".encode().decode("latin-1"), ""])
-def test_a_last_event_id_that_is_no_position_counts_for_nothing(fresh: Live, last: str) -> None:
+def test_an_invalid_last_event_id_is_ignored(fresh: LiveServer, last: str) -> None:
     token = fresh.token("owner")
     fresh.remember(token, "The first.")
     with stream(fresh, token, "?since=0", f"Last-Event-ID: {last}") as feed:
@@ -183,39 +188,39 @@ def test_a_last_event_id_that_is_no_position_counts_for_nothing(fresh: Live, las
 
 
 def test_feeds_end_when_the_server_ends(tmp_path: Path) -> None:
-    with live(tmp_path) as server:
-        opened = [Stream(server, server.token(f"t{n}")) for n in range(5)]
-        for each in opened:
-            next(each.messages())
-    for each in opened:
-        assert list(each.messages()) == []
-        each.close()
+    with run_server(tmp_path) as server:
+        opened_memory = [Stream(server, server.token(f"t{n}")) for n in range(5)]
+        for item in opened_memory:
+            next(item.messages())
+    for item in opened_memory:
+        assert list(item.messages()) == []
+        item.close()
 
 
-def test_many_who_listen_cost_one_look(fresh: Live) -> None:
+def test_many_listeners_share_one_query(fresh: LiveServer) -> None:
     token, feed = fresh.token("owner"), fresh.app.state.feed
-    opened = [Stream(fresh, token) for _ in range(20)]
-    messages = [each.messages() for each in opened]
+    opened_memory = [Stream(fresh, token) for _ in range(20)]
+    messages = [item.messages() for item in opened_memory]
     for message in messages:
         next(message)
     assert feed.listeners == 20
     assert len(feed._watches) == 1
     fresh.remember(token, "Heard by all.")
     assert all("data: " in next(message) for message in messages)
-    for one in opened:
+    for one in opened_memory:
         one.close()
 
 
-def test_too_many_are_told_to_come_back(fresh: Live, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lamina.http.change_feed.MAX_LISTENERS", 1)
-    token = fresh.token("owner")
-    with stream(fresh, token) as first:
-        next(first.messages())
-        with stream(fresh, token) as second:
-            assert second.status == 503
-            assert second.headers["retry-after"] == "10"
+def test_too_many_listeners_are_told_to_retry(tmp_path: Path) -> None:
+    with run_server(tmp_path, max_listeners=1) as server:
+        token = server.token("owner")
+        with stream(server, token) as first:
+            next(first.messages())
+            with stream(server, token) as second:
+                assert second.status == 503
+                assert second.headers["retry-after"] == "10"
 
 
 @pytest.mark.parametrize("query", ["?since=-1", "?since=x", "?since=1e3", "?token=1", "?from=3"])
-def test_a_position_that_is_none_is_refused(server: Live, owner: str, query: str) -> None:
+def test_an_invalid_position_is_refused(server: LiveServer, owner: str, query: str) -> None:
     assert server.ask("GET", f"/v1/feed{query}", owner).status in (400, 422)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
-from live import Live, live
+from live_server import LiveServer, run_server
 from starlette.routing import BaseRoute, Route
 
 from lamina.access import Right
@@ -36,7 +36,7 @@ FOR_READERS = {
 
 
 @dataclass(frozen=True)
-class Way:
+class RouteMethod:
     """One method of one route."""
 
     method: str
@@ -65,128 +65,138 @@ def _routes(routes: Iterable[BaseRoute]) -> Iterator[Route | APIRoute]:
             yield from _routes(inside.routes)
 
 
-def _ways(app: FastAPI) -> list[Way]:
+def _route_methods(app: FastAPI) -> list[RouteMethod]:
     return [
-        Way(method, route.path) for route in _routes(app.routes) for method in sorted(route.methods or {"GET", "POST"})
+        RouteMethod(method, route.path)
+        for route in _routes(app.routes)
+        for method in sorted(route.methods or {"GET", "POST"})
     ]
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    with live(tmp_path_factory.mktemp("whole"), whole=True) as server:
+def whole_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveServer]:
+    with run_server(tmp_path_factory.mktemp("whole"), whole=True) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def ways(house: Live) -> list[Way]:
-    return _ways(house.app)
+def route_methods(whole_server: LiveServer) -> list[RouteMethod]:
+    return _route_methods(whole_server.app)
 
 
-def _asked(
-    house: Live, way: Way, token: str | None = None, headers: dict[str, str] | None = None, host: str = ""
+def _request(
+    served: LiveServer,
+    way: RouteMethod,
+    token: str | None = None,
+    headers: dict[str, str] | None = None,
+    host: str = "",
 ) -> int:
     body = (b"csrf=x" if way.is_page else b"{}") if way.method == "POST" else None
     sent = {**(FORM if way.is_page and body else {}), **(headers or {})}
-    return house.ask(way.method, way.path, token, body, sent, host or None).status
+    return served.ask(way.method, way.path, token, body, sent, host or None).status
 
 
-def test_every_route_is_an_operation_a_page_a_file_or_mcp(house: Live) -> None:
-    known = {page.path for page in PAGES} | FILES | {"/mcp"}
-    for route in _routes(house.app.routes):
+def test_every_route_is_an_operation_a_page_a_file_or_mcp(whole_server: LiveServer) -> None:
+    paths = {page.path for page in PAGES} | FILES | {"/mcp"}
+    for route in _routes(whole_server.app.routes):
         if isinstance(route, APIRoute):
             assert operation_name(route) in OPERATION_POLICIES, route.path
         else:
-            assert route.path in known, f"{route.path} is new: give it a right, a page or a test"
+            assert route.path in paths, f"{route.path} is new: give it a right, a page or a test"
 
 
-def test_a_route_nobody_knows_is_noticed(house: Live) -> None:
+def test_an_unlisted_route_is_detected(whole_server: LiveServer) -> None:
     added = Route("/v1/secrets", lambda request: None)
-    house.app.router.routes.append(added)
+    whole_server.app.router.routes.append(added)
     try:
         with pytest.raises(AssertionError, match="secrets"):
-            test_every_route_is_an_operation_a_page_a_file_or_mcp(house)
+            test_every_route_is_an_operation_a_page_a_file_or_mcp(whole_server)
     finally:
-        house.app.router.routes.remove(added)
+        whole_server.app.router.routes.remove(added)
 
 
-def test_there_are_as_many_routes_as_one_thinks(ways: list[Way]) -> None:
-    assert len(ways) > len(OPERATION_POLICIES) + len(PAGES)
-    assert {(way.method, way.shape) for way in ways} > OPEN
+def test_the_number_of_routes_is_as_expected(route_methods: list[RouteMethod]) -> None:
+    assert len(route_methods) > len(OPERATION_POLICIES) + len(PAGES)
+    assert {(way.method, way.shape) for way in route_methods} > OPEN
 
 
-def test_no_route_is_answered_without_a_token(house: Live, ways: list[Way]) -> None:
-    before = len(house.handled)
-    for way in ways:
+def test_no_route_is_answered_without_a_token(whole_server: LiveServer, route_methods: list[RouteMethod]) -> None:
+    before = len(whole_server.handled)
+    for way in route_methods:
         if not way.is_open:
-            assert _asked(house, way) == 401, way
-    assert len(house.handled) == before
+            assert _request(whole_server, way) == 401, way
+    assert len(whole_server.handled) == before
 
 
-def test_no_route_is_answered_to_a_token_that_opens_nothing(house: Live, ways: list[Way]) -> None:
-    before = len(house.handled)
-    for way in ways:
-        assert _asked(house, way, WRONG) == 401, way
+def test_no_route_is_answered_to_an_invalid_token(whole_server: LiveServer, route_methods: list[RouteMethod]) -> None:
+    before = len(whole_server.handled)
+    for way in route_methods:
+        assert _request(whole_server, way, WRONG) == 401, way
         if not way.is_open:
-            assert _asked(house, way, headers={"Cookie": f"lamina_session=las_{'A' * 43}"}) == 401, way
-    assert len(house.handled) == before
+            assert _request(whole_server, way, headers={"Cookie": f"lamina_session=las_{'A' * 43}"}) == 401, way
+    assert len(whole_server.handled) == before
 
 
-def test_no_route_is_answered_under_another_name_or_for_another_site(house: Live, ways: list[Way]) -> None:
-    before, token = len(house.handled), house.token("anybody")
-    for way in ways:
+def test_no_route_is_answered_under_another_host_or_origin(
+    whole_server: LiveServer, route_methods: list[RouteMethod]
+) -> None:
+    before, token = len(whole_server.handled), whole_server.token("anybody")
+    for way in route_methods:
         for secret in (None, token):
-            assert _asked(house, way, secret, host="evil.example") == 403, way
-            assert _asked(house, way, secret, host=f"localhost.evil.example:{house.port}") == 403, way
-            assert _asked(house, way, secret, {"Origin": "http://evil.example"}) == 403, way
-            assert _asked(house, way, secret, {"Origin": "null"}) == 403, way
-    assert len(house.handled) == before
+            assert _request(whole_server, way, secret, host="evil.example") == 403, way
+            assert _request(whole_server, way, secret, host=f"localhost.evil.example:{whole_server.port}") == 403, way
+            assert _request(whole_server, way, secret, {"Origin": "http://evil.example"}) == 403, way
+            assert _request(whole_server, way, secret, {"Origin": "null"}) == 403, way
+    assert len(whole_server.handled) == before
 
 
-def test_whoever_may_only_read_sends_nothing_that_changes_anything(house: Live, ways: list[Way]) -> None:
-    before, token = len(house.handled), house.token("reader", right=Right.READ)
-    for way in ways:
+def test_a_read_only_token_cannot_change_anything(whole_server: LiveServer, route_methods: list[RouteMethod]) -> None:
+    before, token = len(whole_server.handled), whole_server.token("reader", right=Right.READ)
+    for way in route_methods:
         if way.method == "POST" and (way.method, way.shape) not in FOR_READERS:
-            assert _asked(house, way, token) == 403, way
-    assert len(house.handled) == before
+            assert _request(whole_server, way, token) == 403, way
+    assert len(whole_server.handled) == before
 
 
-def test_a_session_sends_nothing_without_its_word(house: Live, ways: list[Way]) -> None:
-    session = house.house.tokens.open_session(house.token("browser"))
-    before = len(house.handled)
-    for way in ways:
+def test_a_session_changes_nothing_without_its_csrf_token(
+    whole_server: LiveServer, route_methods: list[RouteMethod]
+) -> None:
+    session = whole_server.house.tokens.open_session(whole_server.token("browser"))
+    before = len(whole_server.handled)
+    for way in route_methods:
         if way.method == "POST" and not way.is_open:
-            assert _asked(house, way, headers={"Cookie": f"lamina_session={session}"}) == 403, way
-    assert len(house.handled) == before
+            assert _request(whole_server, way, headers={"Cookie": f"lamina_session={session}"}) == 403, way
+    assert len(whole_server.handled) == before
 
 
-def test_every_route_says_to_browsers_what_they_may_do(house: Live, ways: list[Way]) -> None:
-    for way in ways:
-        headers = house.ask(way.method, way.path).headers
+def test_every_route_sends_the_security_headers(whole_server: LiveServer, route_methods: list[RouteMethod]) -> None:
+    for way in route_methods:
+        headers = whole_server.ask(way.method, way.path).headers
         assert headers["content-security-policy"].startswith("default-src 'none';"), way
         assert headers["x-content-type-options"] == "nosniff", way
 
 
-def test_other_scopes_ids_are_not_found_on_any_route(tmp_path: Path) -> None:
+def test_ids_of_other_scopes_are_not_found_on_any_route(tmp_path: Path) -> None:
     """What is told of another's atom is, but for its id, what is told of none; on every route that takes one."""
-    with live(tmp_path, whole=True) as server:
+    with run_server(tmp_path, whole=True) as server:
         theirs, mine = server.token("theirs", "org:bolt"), server.token("mine", "org:acme")
         there = server.remember(theirs, "The heron nests in the reeds.", subject="heron")
-        for way in _ways(server.app):
+        for way in _route_methods(server.app):
             if "{id}" not in way.shape or "/runs/" in way.shape:
                 continue
-            told = []
+            result = []
             for id in (there, SOME_ID):
                 body = _body_for(way) if way.method == "POST" else None
                 reply = server.ask(
                     way.method, way.shape.format(id=id), mine, body, FORM if way.is_page and body else {}
                 )
-                told.append((reply.status, reply.body.replace(id.encode(), b"").replace(id[-8:].encode(), b"")))
-            assert told[0] == told[1], way
-            assert told[0][0] in (403, 404), way
-            assert b"heron" not in told[0][1]
+                result.append((reply.status, reply.body.replace(id.encode(), b"").replace(id[-8:].encode(), b"")))
+            assert result[0] == result[1], way
+            assert result[0][0] in (403, 404), way
+            assert b"heron" not in result[0][1]
 
 
-def _body_for(way: Way) -> object:
+def _body_for(way: RouteMethod) -> object:
     if way.is_page:
         return b"verb=pin"
     verb = way.shape.rpartition("/")[2]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
-from live import Live
+from live_server import LiveServer
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
@@ -23,22 +23,22 @@ VERBS = sorted(set(OPERATION_POLICIES) - {"feed", "openapi"})
 
 
 @pytest.fixture(scope="module")
-def described(server: Live, owner: str) -> dict[str, Any]:
+def schema(server: LiveServer, owner: str) -> dict[str, Any]:
     """Every operation as the description has it, and something to find."""
     server.remember(owner, "Yan prefers paper maps.", kind="preference", subject="Yan")
     headers = {"Authorization": f"Bearer {owner}"}
     schema = schemathesis.openapi.from_url(f"http://127.0.0.1:{server.port}/v1/openapi.json", headers=headers)
-    every: list[Any] = list(schema.get_all_operations())
-    found = [each.ok() for each in every]
-    return {each.definition.raw["operationId"]: each for each in found}
+    all_items: list[Any] = list(schema.get_all_operations())
+    result = [atom.ok() for atom in all_items]
+    return {item.definition.raw["operationId"]: item for item in result}
 
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["fits", "does not fit"])
 @pytest.mark.parametrize("verb", VERBS)
-def test_an_operation_keeps_to_its_description(
-    server: Live, owner: str, described: dict[str, Any], verb: str, mode: GenerationMode
+def test_an_operation_conforms_to_its_schema(
+    server: LiveServer, owner: str, schema: dict[str, Any], verb: str, mode: GenerationMode
 ) -> None:
-    operation = described[verb]
+    operation = schema[verb]
     if mode is GenerationMode.NEGATIVE and verb == "health":
         pytest.skip("nothing can be wrong about a request that takes nothing")
 
@@ -55,22 +55,22 @@ def test_an_operation_keeps_to_its_description(
         headers = {"Authorization": f"Bearer {owner}"}
         reply = case.call(base_url=f"http://127.0.0.1:{server.port}", headers=headers)
         # Whether an id exists or a day is one, no schema can tell; such a request is refused though it fits.
-        unfair = [positive_data_acceptance, *([] if _shows(case) else [negative_data_rejection])]
+        unfair = [positive_data_acceptance, *([] if _is_shown(case) else [negative_data_rejection])]
         case.validate_response(reply, excluded_checks=unfair)
         assert reply.status_code < 500
 
     keeps()
 
 
-def _shows(case: Any) -> bool:
+def _is_shown(case: Any) -> bool:
     """Whether what does not fit can be seen by who is asked.
 
     The token is put back into every request, and an address has no way to write a list or an object where none belongs.
     """
-    wrong = {where.value for where, each in case.meta.components.items() if each.mode is GenerationMode.NEGATIVE}
-    told = [*case.query.values()] if "query" in wrong else []
-    plain = all(isinstance(each, (str, int, float)) and each != "" for each in told)
-    return bool(wrong & {"body", "path"}) or (bool(told) and plain) or "Idempotency-Key" in (case.headers or {})
+    wrong = {where.value for where, item in case.meta.components.items() if item.mode is GenerationMode.NEGATIVE}
+    result = [*case.query.values()] if "query" in wrong else []
+    plain = all(isinstance(item, (str, int, float)) and item != "" for item in result)
+    return bool(wrong & {"body", "path"}) or (bool(result) and plain) or "Idempotency-Key" in (case.headers or {})
 
 
 BODIES: tuple[tuple[str, dict[str, object]], ...] = (
@@ -89,13 +89,13 @@ BODIES: tuple[tuple[str, dict[str, object]], ...] = (
 
 
 @pytest.mark.parametrize(("path", "body"), BODIES, ids=[f"{path} {[*body][-1]}" for path, body in BODIES])
-def test_what_is_only_like_a_value_is_not_taken_for_it(
-    server: Live, owner: str, path: str, body: dict[str, object]
+def test_a_value_of_the_wrong_type_is_not_coerced(
+    server: LiveServer, owner: str, path: str, body: dict[str, object]
 ) -> None:
     before = server.house.memory.journal(limit=1)
     assert server.ask("POST", path, owner, body).status == 422
     assert server.house.memory.journal(limit=1) == before
 
 
-def test_every_operation_is_described(described: dict[str, Any]) -> None:
-    assert set(described) | {"openapi"} == set(OPERATION_POLICIES)
+def test_every_operation_is_documented(schema: dict[str, Any]) -> None:
+    assert set(schema) | {"openapi"} == set(OPERATION_POLICIES)

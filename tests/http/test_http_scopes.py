@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from live import Live, Reply, live
+from live_server import LiveServer, Reply, run_server
 
 from lamina.access import Right
 from lamina.atom.atom import Atom
@@ -17,7 +17,7 @@ from lamina.atom.trust import Origin
 from lamina.http.route_rights import list_api_routes, operation_name
 
 SCOPES = ("org:acme", "org:acme:agent:scout", "org:acme:agent:clerk", "org:bolt")
-SEES = {
+READABLE = {
     "org:acme": {"org:acme"},
     "org:acme:agent:scout": {"org:acme", "org:acme:agent:scout"},
     "org:acme:agent:clerk": {"org:acme", "org:acme:agent:clerk"},
@@ -27,10 +27,10 @@ SCOUT = "org:acme:agent:scout"
 ROUNDS = int(os.environ.get("LAMINA_SCOPE_ROUNDS", "1"))
 
 
-class Town:
+class TwoScopes:
     """A server with a canary in every scope: a word that others may guess, and one beside it that they cannot."""
 
-    def __init__(self, server: Live) -> None:
+    def __init__(self, server: LiveServer) -> None:
         self.server = server
         self.tokens = {scope: server.token(f"of-{n}", scope) for n, scope in enumerate(SCOPES)}
         self.words: dict[str, str] = {}
@@ -58,23 +58,23 @@ class Town:
 
     def of_scout(self) -> list[Atom]:
         """Everything in the one scope that nobody else sees."""
-        seat = self.server.house.memory.for_caller(SCOUT)
-        return [each for each in seat.list(status=None, limit=None) if each.scope == SCOUT]
+        caller_memory = self.server.house.memory.for_caller(SCOUT)
+        return [atom for atom in caller_memory.list(status=None, limit=None) if atom.scope == SCOUT]
 
     def foreign(self, scope: str, said: str) -> list[str]:
         """What nobody of this scope may read in an answer; what they said themselves may be repeated to them."""
-        others = [each for each in SCOPES if each not in SEES[scope]]
+        others = [item for item in SCOPES if item not in READABLE[scope]]
         guessed = [*(self.words[other] for other in others), *(self.ids[other] for other in others)]
-        return [*(self.secrets[other] for other in others), *(each for each in guessed if each not in said)]
+        return [*(self.secrets[other] for other in others), *(item for item in guessed if item not in said)]
 
 
 @pytest.fixture(scope="module")
-def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
-    with live(tmp_path_factory.mktemp("town")) as server:
-        yield Town(server)
+def two_scopes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoScopes]:
+    with run_server(tmp_path_factory.mktemp("town")) as server:
+        yield TwoScopes(server)
 
 
-def _asked(town: Town, scope: str, verb: str, method: str, path: str, rng: random.Random) -> tuple[str, Reply]:
+def _request(town: TwoScopes, scope: str, verb: str, method: str, path: str, rng: random.Random) -> tuple[str, Reply]:
     """One request, with everything another scope is known by put where it may do harm; what it said, and the answer."""
     other = rng.choice(SCOPES)
     word, id = town.words[other], town.ids[other]
@@ -114,9 +114,9 @@ def _asked(town: Town, scope: str, verb: str, method: str, path: str, rng: rando
     return f"{address} {body}", town.server.ask(method, address, town.tokens[scope], body)
 
 
-SPARED = frozenset({"feed", "answer", "dream", "rebuild", "sync", "doctor", "export"})
+SKIPPED = frozenset({"feed", "answer", "dream", "rebuild", "sync", "doctor", "export"})
 """Streams, what needs a model, and upkeep of a whole vault, which is looked at on its own."""
-OWN_WORK = frozenset(
+OWN_WRITES = frozenset(
     {
         "capture",
         "remember",
@@ -154,56 +154,58 @@ OWN_WORK = frozenset(
 )
 
 
-def test_no_scope_ever_learns_anything_of_another(town: Town) -> None:
-    rng, asked, before = random.Random(8), 0, town.of_scout()
+def test_no_scope_ever_learns_anything_of_another(two_scopes: TwoScopes) -> None:
+    rng, result, before = random.Random(8), 0, two_scopes.of_scout()
     for _ in range(ROUNDS):
-        for route in list_api_routes(town.server.app):
+        for route in list_api_routes(two_scopes.server.app):
             verb = operation_name(route)
-            if verb in SPARED:
+            if verb in SKIPPED:
                 continue
             for method in sorted(route.methods or ()):
                 for scope in SCOPES:
-                    if verb in OWN_WORK and scope == SCOUT:
+                    if verb in OWN_WRITES and scope == SCOUT:
                         continue  # whose atom has to be as it was when everybody else has tried
-                    said, reply = _asked(town, scope, verb, method, route.path, rng)
-                    asked += 1
-                    told = reply.body.decode() + json.dumps(dict(reply.headers))
-                    for secret in town.foreign(scope, said):
-                        assert secret not in told, (scope, verb, reply.status, told[:500])
-    assert asked > 100 * ROUNDS
-    assert town.of_scout() == before
+                    text, reply = _request(two_scopes, scope, verb, method, route.path, rng)
+                    result += 1
+                    decoded = reply.body.decode() + json.dumps(dict(reply.headers))
+                    for secret in two_scopes.foreign(scope, text):
+                        assert secret not in decoded, (scope, verb, reply.status, decoded[:500])
+    assert result > 100 * ROUNDS
+    assert two_scopes.of_scout() == before
 
 
 @pytest.mark.parametrize("path", ["", "/history", "/status_history", "/neighbours", "/signals"])
-def test_an_atom_of_another_scope_is_as_if_it_were_not(town: Town, path: str) -> None:
-    token = town.tokens["org:bolt"]
+def test_an_atom_of_another_scope_is_reported_as_missing(two_scopes: TwoScopes, path: str) -> None:
+    token = two_scopes.tokens["org:bolt"]
     absent = "01jc9x2k7m3f5r8t0v2w4y6z8a"
     for foreign in ("org:acme", "org:acme:agent:scout"):
-        id = town.ids[foreign]
-        there = town.server.ask("GET", f"/v1/atoms/{id}{path}", token)
-        nowhere = town.server.ask("GET", f"/v1/atoms/{absent}{path}", token)
+        id = two_scopes.ids[foreign]
+        there = two_scopes.server.ask("GET", f"/v1/atoms/{id}{path}", token)
+        nowhere = two_scopes.server.ask("GET", f"/v1/atoms/{absent}{path}", token)
         assert there.status == nowhere.status == 404
         assert there.body.replace(id.encode(), b"") == nowhere.body.replace(absent.encode(), b"")
 
 
-def test_recall_in_another_scope_finds_nothing(town: Town) -> None:
-    found = town.server.ask("GET", "/v1/recall?q=where+does+the+canary0zq+sing", town.tokens["org:bolt"]).data
-    assert town.ids["org:acme"] not in json.dumps(found)
-    assert all("canary0zq" not in hit["text"] for hit in found["hits"])
+def test_recall_in_another_scope_finds_nothing(two_scopes: TwoScopes) -> None:
+    data = two_scopes.server.ask(
+        "GET", "/v1/recall?q=where+does+the+canary0zq+sing", two_scopes.tokens["org:bolt"]
+    ).data
+    assert two_scopes.ids["org:acme"] not in json.dumps(data)
+    assert all("canary0zq" not in hit["text"] for hit in data["hits"])
 
 
 @pytest.mark.parametrize(
     "scope", ["org:acme", "*", "", "org:*", "ORG:BOLT", "org:bolt/../acme", "org:bоlt", "org:bolt:agent:scout", "none"]
 )
-def test_a_scope_that_is_not_ones_own_is_refused(town: Town, scope: str) -> None:
+def test_a_foreign_scope_is_refused(two_scopes: TwoScopes, scope: str) -> None:
     body = {"question": "canary", "scopes": [scope]}
-    reply = town.server.ask("POST", "/v1/recall", town.tokens["org:bolt"], body)
+    reply = two_scopes.server.ask("POST", "/v1/recall", two_scopes.tokens["org:bolt"], body)
     assert reply.status in (403, 422)
     assert b"hits" not in reply.body
 
 
-def test_counts_and_figures_are_those_of_the_own_scope(tmp_path: Path) -> None:
-    with live(tmp_path) as server:
+def test_counts_and_metrics_are_those_of_the_callers_scope(tmp_path: Path) -> None:
+    with run_server(tmp_path) as server:
         mine, theirs = server.token("mine", "org:acme"), server.token("theirs", "org:bolt")
         reader = server.token("reader", "org:acme", right=Right.READ)
         for n in range(7):
@@ -214,21 +216,21 @@ def test_counts_and_figures_are_those_of_the_own_scope(tmp_path: Path) -> None:
         figures = server.ask("GET", "/metrics", reader).body.decode()
         assert "org:bolt" not in figures
         assert 'lamina_atoms{scope="org:acme",status="active"} 1' in figures
-        assert [each["seq"] for each in server.ask("GET", "/v1/journal", reader).data["entries"]] == [8]
+        assert [entry["seq"] for entry in server.ask("GET", "/v1/journal", reader).data["entries"]] == [8]
         assert server.ask("GET", "/v1/jobs", reader).status == 403
 
 
 def test_an_admin_of_another_scope_learns_nothing_of_the_whole_vault(tmp_path: Path) -> None:
-    with live(tmp_path) as server:
-        keeper, theirs = server.token("keeper"), server.token("theirs", "org:bolt")
+    with run_server(tmp_path) as server:
+        daemon, theirs = server.token("keeper"), server.token("theirs", "org:bolt")
         agent = server.token("agent", right=Right.ADMIN, origin=Origin.AGENT)
-        server.remember(keeper, "One kite is red.")
+        server.remember(daemon, "One kite is red.")
         for name in ("/v1/stats", "/v1/health", "/metrics"):
-            told = server.ask("GET", name, theirs)
-            assert told.status == 200
-            assert b"org:local" not in told.body and b"history.db" not in told.body, name
-        assert b"history.db" in server.ask("GET", "/v1/stats", keeper).body
-        assert b"org:bolt" in server.ask("GET", "/metrics", keeper).body
+            response = server.ask("GET", name, theirs)
+            assert response.status == 200
+            assert b"org:local" not in response.body and b"history.db" not in response.body, name
+        assert b"history.db" in server.ask("GET", "/v1/stats", daemon).body
+        assert b"org:bolt" in server.ask("GET", "/metrics", daemon).body
         for method, path, body in (
             ("GET", "/v1/jobs", None),
             ("POST", "/v1/doctor", {"deep": True}),
@@ -236,6 +238,6 @@ def test_an_admin_of_another_scope_learns_nothing_of_the_whole_vault(tmp_path: P
         ):
             refused = server.ask(method, path, theirs, body)
             assert (refused.status, refused.data["type"]) == (403, "urn:lamina:error:NotTheKeeper"), path
-            assert server.ask(method, path, keeper, body).status == 200, path
+            assert server.ask(method, path, daemon, body).status == 200, path
         assert server.ask("POST", "/v1/doctor", theirs, {}).status == 200
         assert server.ask("POST", "/v1/sync", agent, {"accept_deletions": True}).status == 409

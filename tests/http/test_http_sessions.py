@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from live import Live
+from live_server import LiveServer
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -21,7 +21,7 @@ BODY = {"content": "Vic mends roofs."}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def pages(server: Live) -> None:
+def pages(server: LiveServer) -> None:
     """A page that tells who asks."""
 
     async def page(request: Request) -> Response:
@@ -32,22 +32,22 @@ def pages(server: Live) -> None:
 
 
 @pytest.fixture(scope="module")
-def session(server: Live, owner: str) -> str:
-    made = server.house.tokens.open_session(owner)
-    assert made is not None
-    return made
+def session(server: LiveServer, owner: str) -> str:
+    result = server.house.tokens.open_session(owner)
+    assert result is not None
+    return result
 
 
 def _cookie(session: str) -> dict[str, str]:
     return {"Cookie": f"theme=dark; {SESSION_COOKIE}={session}"}
 
 
-def test_a_session_reads_pages_and_the_api(server: Live, session: str) -> None:
+def test_a_session_reads_pages_and_the_api(server: LiveServer, session: str) -> None:
     assert server.ask("GET", "/v1/top", headers=_cookie(session)).status == 200
     assert server.ask("GET", "/inbox", headers=_cookie(session)).body.decode() == f"owner {csrf_token_for(session)}"
 
 
-def test_a_session_writes_only_with_its_word(server: Live, session: str) -> None:
+def test_a_session_writes_only_with_its_csrf_token(server: LiveServer, session: str) -> None:
     before = len(server.handled)
     for word in (None, "", "x", csrf_token_for("las_" + "B" * 43), session):
         headers = _cookie(session) | ({"X-CSRF-Token": word} if word is not None else {})
@@ -60,19 +60,19 @@ def test_a_session_writes_only_with_its_word(server: Live, session: str) -> None
     assert server.ask("POST", "/v1/remember", body=BODY, headers=good).status == 200
 
 
-def test_a_form_brings_its_word_in_a_field(server: Live, session: str) -> None:
+def test_a_form_sends_its_csrf_token_in_a_field(server: LiveServer, session: str) -> None:
     form = _cookie(session) | {"Content-Type": "application/x-www-form-urlencoded"}
-    said = f"id=1&csrf={csrf_token_for(session)}".encode()
-    assert server.ask("POST", "/inbox/decide", body=said, headers=form).status == 200
-    assert server.ask("POST", "/logout", body=said, headers=form).status == 200
+    text = f"id=1&csrf={csrf_token_for(session)}".encode()
+    assert server.ask("POST", "/inbox/decide", body=text, headers=form).status == 200
+    assert server.ask("POST", "/logout", body=text, headers=form).status == 200
     assert server.ask("POST", "/inbox/decide", body=b"csrf=\xff&x", headers=form).status == 403
 
 
-def test_a_token_needs_no_word(server: Live, owner: str) -> None:
+def test_a_bearer_token_needs_no_csrf_token(server: LiveServer, owner: str) -> None:
     assert server.ask("POST", "/v1/remember", owner, BODY).status == 200
 
 
-def test_public_pages_are_for_everybody(server: Live, session: str) -> None:
+def test_public_pages_need_no_session(server: LiveServer, session: str) -> None:
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     for headers in ({}, _cookie("las_" + "A" * 43), _cookie("x")):
         assert server.ask("GET", "/login", headers=headers).body == b"None "
@@ -83,12 +83,12 @@ def test_public_pages_are_for_everybody(server: Live, session: str) -> None:
     assert server.ask("GET", "/loginx").status == 401
 
 
-def test_only_what_is_no_memory_may_be_kept_by_a_browser(server: Live, session: str) -> None:
+def test_only_static_files_may_be_cached_by_a_browser(server: LiveServer, session: str) -> None:
     assert "cache-control" not in server.ask("GET", "/static/app.js").headers
     assert server.ask("GET", "/inbox", headers=_cookie(session)).headers["cache-control"] == "no-store"
 
 
-def test_a_session_that_ended_opens_nothing(server: Live, owner: str) -> None:
+def test_an_ended_session_is_refused(server: LiveServer, owner: str) -> None:
     ended = server.house.tokens.open_session(owner)
     assert ended is not None
     assert server.ask("GET", "/v1/top", headers=_cookie(ended)).status == 200
@@ -96,7 +96,7 @@ def test_a_session_that_ended_opens_nothing(server: Live, owner: str) -> None:
     assert server.ask("GET", "/v1/top", headers=_cookie(ended)).status == 401
 
 
-def test_cookies_are_read_as_they_come() -> None:
+def test_cookie_headers_are_parsed_leniently() -> None:
     assert parse_session_cookie(f"{SESSION_COOKIE}=las_x; other=1") == "las_x"
     assert parse_session_cookie("other=1") is None
     for beside in (
@@ -113,7 +113,7 @@ def test_cookies_are_read_as_they_come() -> None:
     assert not is_csrf_token_of("las_x", "\ud800")
 
 
-def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites() -> None:
+def test_the_cookie_is_inaccessible_to_scripts_and_other_sites() -> None:
     assert format_session_cookie("las_x").endswith("; Path=/; HttpOnly; SameSite=Strict")
     assert format_session_cookie("las_x", secure=True).endswith("; Secure")
     assert "Max-Age=0" in format_expired_cookie()

@@ -21,9 +21,9 @@ def chatgpt(
 ) -> dict[str, Any]:
     """A conversation as a tree; `branch` is an answer that was thrown away."""
     mapping: dict[str, Any] = {"root": {"id": "root", "message": None, "parent": None, "children": ["n0"]}}
-    for n, each in enumerate(said):
+    for n, text in enumerate(said):
         parent = f"n{n - 1}" if n else "root"
-        mapping[f"n{n}"] = {"id": f"n{n}", "message": each, "parent": parent, "children": [f"n{n + 1}"]}
+        mapping[f"n{n}"] = {"id": f"n{n}", "message": text, "parent": parent, "children": [f"n{n + 1}"]}
     last = f"n{len(said) - 1}"
     mapping.get(last, mapping["root"])["children"] = []
     if branch is not None:
@@ -36,7 +36,7 @@ def claude(own_id: str, said: list[dict[str, Any]], name: str = "Tea", **more: A
     return {"uuid": own_id, "name": name, "created_at": began, "chat_messages": said, **more}
 
 
-def says(sender: str, text: str, **more: Any) -> dict[str, Any]:
+def claude_message(sender: str, text: str, **more: Any) -> dict[str, Any]:
     at = "2024-05-01T10:00:00.500000+00:00"
     return {"uuid": text[:8], "sender": sender, "text": text, "created_at": at, **more}
 
@@ -47,7 +47,7 @@ def write(path: Path, value: object) -> Path:
     return path
 
 
-def packed(path: Path, **members: object) -> Path:
+def zip_bytes(path: Path, **members: object) -> Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, value in members.items():
             archive.writestr(name.replace("__", "/") + ".json", json.dumps(value))

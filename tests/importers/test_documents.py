@@ -1,4 +1,8 @@
-"""Files people have: read into pieces with their page, and refused with a reason when they cannot be."""
+"""Documents of people are read into pieces with their page, or refused with a reason.
+
+Covers `lamina.importers.documents.html_text`, `lamina.importers.documents.office_files` and
+`lamina.importers.documents.text_decoding`.
+"""
 
 from __future__ import annotations
 
@@ -38,21 +42,21 @@ def pdf(*pages: list[str]) -> bytes:
         )
         objects.append(f"<< /Length {len(drawn)} >>\nstream\n{drawn}\nendstream")
     out, offsets = b"%PDF-1.4\n", []
-    for n, each in enumerate(objects, 1):
+    for n, item in enumerate(objects, 1):
         offsets.append(len(out))
-        out += f"{n} 0 obj\n{each}\nendobj\n".encode()
+        out += f"{n} 0 obj\n{item}\nendobj\n".encode()
     table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
     end = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}trailer\n<< /Size {len(objects) + 1} /Root 1 0 R >>"
     return out + f"{end}\nstartxref\n{len(out)}\n%%EOF\n".encode()
 
 
-def put(folder: Path, name: str, data: bytes | str) -> Path:
+def write_file(folder: Path, name: str, data: bytes | str) -> Path:
     path = folder / name
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     return path
 
 
-def refused(path: Path) -> str:
+def refusal_of(path: Path) -> str:
     with pytest.raises(UnreadableDocument) as caught:
         read_document(path)
     assert isinstance(caught.value, InvalidInput)
@@ -63,8 +67,8 @@ def refused(path: Path) -> str:
 # PDF
 
 
-def test_a_pdf_is_read_a_page_at_a_time(tmp_path: Path) -> None:
-    read = read_document(put(tmp_path, "tea.pdf", pdf(["Ann likes tea."], ["Bob does not."])))
+def test_a_pdf_is_read_page_by_page(tmp_path: Path) -> None:
+    read = read_document(write_file(tmp_path, "tea.pdf", pdf(["Ann likes tea."], ["Bob does not."])))
     assert (read.form, read.title) == ("pdf", "tea")
     assert [(piece.text, piece.page) for piece in read.pieces] == [
         ("Ann likes tea.", "page 1"),
@@ -72,7 +76,7 @@ def test_a_pdf_is_read_a_page_at_a_time(tmp_path: Path) -> None:
     ]
 
 
-def test_lines_that_only_the_width_of_a_page_parted_are_joined() -> None:
+def test_lines_broken_only_by_the_page_width_are_joined() -> None:
     lines = [
         "The committee met in spring and decided to intro-",
         "duce a new tea in the well-known canteen, which was",
@@ -94,10 +98,10 @@ def test_a_pdf_with_a_password_is_refused(tmp_path: Path) -> None:
     writer = pypdf.PdfWriter(clone_from=io.BytesIO(pdf(["secret"])))
     writer.encrypt("hunter2", algorithm="RC4-128")
     writer.write(tmp_path / "locked.pdf")
-    assert "password" in refused(tmp_path / "locked.pdf")
+    assert "password" in refusal_of(tmp_path / "locked.pdf")
 
 
-def test_a_pdf_whose_password_is_empty_is_read(tmp_path: Path) -> None:
+def test_a_pdf_with_an_empty_password_is_read(tmp_path: Path) -> None:
     writer = pypdf.PdfWriter(clone_from=io.BytesIO(pdf(["Open to all."])))
     writer.encrypt("", owner_password="owner", algorithm="RC4-128")
     writer.write(tmp_path / "open.pdf")
@@ -108,29 +112,29 @@ def test_a_pdf_without_text_is_refused_with_what_to_do(tmp_path: Path) -> None:
     writer = pypdf.PdfWriter()
     writer.add_blank_page(100, 100)
     writer.write(tmp_path / "scan.pdf")
-    assert "OCR" in refused(tmp_path / "scan.pdf")
+    assert "OCR" in refusal_of(tmp_path / "scan.pdf")
 
 
 @pytest.mark.parametrize("cut", [0, 9, 120, 400])
 def test_a_damaged_pdf_is_refused(tmp_path: Path, cut: int) -> None:
-    assert "damaged" in refused(put(tmp_path, "bad.pdf", pdf(["Ann likes tea."])[:cut] + b"\xff\xfe\x00"))
+    assert "damaged" in refusal_of(write_file(tmp_path, "bad.pdf", pdf(["Ann likes tea."])[:cut] + b"\xff\xfe\x00"))
 
 
 # Office
 
 
 def test_a_text_document_keeps_headings_lists_and_tables(tmp_path: Path) -> None:
-    made = docx.Document()
-    made.core_properties.title = "About tea"
-    made.add_heading("Tea", 1)
-    made.add_paragraph("Ann likes it.")
-    made.add_paragraph("Green", style="List Bullet")
-    table = made.add_table(rows=2, cols=2)
+    document = docx.Document()
+    document.core_properties.title = "About tea"
+    document.add_heading("Tea", 1)
+    document.add_paragraph("Ann likes it.")
+    document.add_paragraph("Green", style="List Bullet")
+    table = document.add_table(rows=2, cols=2)
     for n, words in enumerate(["Name", "Cups", "Ann", "3"]):
         table.cell(n // 2, n % 2).text = words
-    made.add_heading("Milk", 2)
-    made.add_paragraph("No.")
-    made.save(str(tmp_path / "tea.docx"))
+    document.add_heading("Milk", 2)
+    document.add_paragraph("No.")
+    document.save(str(tmp_path / "tea.docx"))
     read = read_document(tmp_path / "tea.docx")
     assert (read.title, read.form) == ("About tea", "docx")
     assert [(piece.text, piece.context) for piece in read.pieces] == [
@@ -141,7 +145,7 @@ def test_a_text_document_keeps_headings_lists_and_tables(tmp_path: Path) -> None
     ]
 
 
-def test_a_presentation_is_read_a_slide_at_a_time_with_its_notes(tmp_path: Path) -> None:
+def test_a_presentation_is_read_slide_by_slide_with_notes(tmp_path: Path) -> None:
     deck = pptx.Presentation()
     for title, words in (("Tea", "Ann likes it."), ("Milk", "Bob does not.")):
         slide = deck.slides.add_slide(deck.slide_layouts[1])
@@ -156,7 +160,7 @@ def test_a_presentation_is_read_a_slide_at_a_time_with_its_notes(tmp_path: Path)
     ]
 
 
-def test_a_spreadsheet_is_read_a_sheet_at_a_time(tmp_path: Path) -> None:
+def test_a_spreadsheet_is_read_sheet_by_sheet(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     book.active.title = "Cups"
     book.active.append(["Name", "Cups", "Since"])
@@ -176,23 +180,23 @@ def test_a_spreadsheet_is_read_a_sheet_at_a_time(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx"])
 def test_a_damaged_office_file_is_refused(tmp_path: Path, name: str) -> None:
-    assert "damaged" in refused(put(tmp_path, name, b"PK\x03\x04 nothing"))
+    assert "damaged" in refusal_of(write_file(tmp_path, name, b"PK\x03\x04 nothing"))
     with zipfile.ZipFile(tmp_path / name, "w") as archive:
         archive.writestr("hello.txt", "hello")
-    assert "damaged" in refused(tmp_path / name)
+    assert "damaged" in refusal_of(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx"])
-def test_a_bomb_is_not_unpacked(tmp_path: Path, name: str) -> None:
+def test_a_zip_bomb_is_not_unpacked(tmp_path: Path, name: str) -> None:
     with zipfile.ZipFile(tmp_path / name, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("word/document.xml", b" " * (30 << 20))
-    assert "unpack" in refused(tmp_path / name)
+    assert "unpack" in refusal_of(tmp_path / name)
 
 
-def test_entities_that_grow_are_not_expanded(tmp_path: Path) -> None:
-    made = docx.Document()
-    made.add_paragraph("WORDS")
-    made.save(str(tmp_path / "plain.docx"))
+def test_recursive_entities_are_not_expanded(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_paragraph("WORDS")
+    document.save(str(tmp_path / "plain.docx"))
     entities = '<!ENTITY a "lol">' + "".join(
         f'<!ENTITY {new} "{f"&{old};" * 20}">' for old, new in zip("abcdefg", "bcdefgh", strict=True)
     )
@@ -209,10 +213,10 @@ def test_entities_that_grow_are_not_expanded(tmp_path: Path) -> None:
     assert sum(len(piece.text) for piece in read.pieces) < 1_000
 
 
-def test_an_office_file_with_a_password_and_an_old_one_are_told_apart(tmp_path: Path) -> None:
+def test_an_encrypted_and_an_old_office_file_are_distinguished(tmp_path: Path) -> None:
     ole = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100)
-    assert "password" in refused(put(tmp_path, "a.docx", ole))
-    assert "old Office format" in refused(put(tmp_path, "a.doc", ole))
+    assert "password" in refusal_of(write_file(tmp_path, "a.docx", ole))
+    assert "old Office format" in refusal_of(write_file(tmp_path, "a.doc", ole))
 
 
 # Web pages
@@ -226,8 +230,8 @@ green&nbsp;tea &amp; cake.<p>Bob<br>does not.</p><ul><li>one<li>two</ul>
 y = 2</pre><script>alert("hi")</script><div hidden>unseen</div><h2>Milk</h2><p>No.</body></html>"""
 
 
-def test_a_page_is_read_as_a_reader_sees_it(tmp_path: Path) -> None:
-    read = read_document(put(tmp_path, "tea.html", PAGE))
+def test_an_html_page_is_read_as_rendered(tmp_path: Path) -> None:
+    read = read_document(write_file(tmp_path, "tea.html", PAGE))
     assert read.title == "About tea"
     assert [(piece.text, piece.context) for piece in read.pieces] == [
         ("# Tea\n\nAnn likes green tea & cake.", ""),
@@ -239,57 +243,59 @@ def test_a_page_is_read_as_a_reader_sees_it(tmp_path: Path) -> None:
     ]
 
 
-def test_what_hides_and_is_never_closed_hides_nothing(tmp_path: Path) -> None:
-    read = read_document(put(tmp_path, "a.html", "<p>One.</p><nav><p>Two.</p><p>Three."))
+def test_an_unclosed_hidden_element_hides_nothing(tmp_path: Path) -> None:
+    read = read_document(write_file(tmp_path, "a.html", "<p>One.</p><nav><p>Two.</p><p>Three."))
     assert "".join(piece.text for piece in read.pieces).split() == ["One.Two.Three."]
 
 
-def test_a_page_says_its_encoding(tmp_path: Path) -> None:
+def test_an_html_page_declares_its_encoding(tmp_path: Path) -> None:
     page = '<meta charset="windows-1251"><p>Привет</p>'.encode("windows-1251")
-    assert read_document(put(tmp_path, "a.html", page)).pieces[0].text == "Привет"
+    assert read_document(write_file(tmp_path, "a.html", page)).pieces[0].text == "Привет"
 
 
 # Text
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
-def test_text_is_read_in_the_encoding_it_is_in(tmp_path: Path, encoding: str) -> None:
+def test_text_is_decoded_in_its_encoding(tmp_path: Path, encoding: str) -> None:
     text = "Zoë’s café — “nice”.\r\n\r\nAnd more plain words, as people write them."
-    read = read_document(put(tmp_path, "a.txt", text.encode(encoding)))
+    read = read_document(write_file(tmp_path, "a.txt", text.encode(encoding)))
     assert [piece.text for piece in read.pieces] == text.split("\r\n\r\n")
 
 
 @pytest.mark.parametrize(
     "data", [bytes(range(256)), b"\x89PNG\r\n\x1a\n" + bytes(64), "привет мир".encode("koi8-r"), b"\x81\x8d\x8f abc"]
 )
-def test_what_is_no_text_is_refused(tmp_path: Path, data: bytes) -> None:
-    assert refused(put(tmp_path, "a.txt", data)) in {"it is not text", "its encoding is unknown; save it as UTF-8"}
+def test_binary_content_is_refused(tmp_path: Path, data: bytes) -> None:
+    assert refusal_of(write_file(tmp_path, "a.txt", data)) in {
+        "it is not text",
+        "its encoding is unknown; save it as UTF-8",
+    }
 
 
-def test_markdown_code_and_transcripts_are_told_apart_by_name_and_words(tmp_path: Path) -> None:
-    assert read_document(put(tmp_path, "a.md", "# Tea\n\nWords.")).title == "Tea"
-    assert read_document(put(tmp_path, "a.py", "def f():\n    return 1\n")).form == "code"
-    talk = read_document(put(tmp_path, "talk.txt", "Ann: hi\nBob: hello\nAnn: bye"))
+def test_markdown_code_and_transcripts_are_recognised_by_name_and_content(tmp_path: Path) -> None:
+    assert read_document(write_file(tmp_path, "a.md", "# Tea\n\nWords.")).title == "Tea"
+    assert read_document(write_file(tmp_path, "a.py", "def f():\n    return 1\n")).form == "code"
+    talk = read_document(write_file(tmp_path, "talk.txt", "Ann: hi\nBob: hello\nAnn: bye"))
     assert [piece.speaker for piece in talk.pieces] == ["Ann", "Bob", "Ann"]
 
 
-def test_what_is_not_there_empty_a_folder_or_too_large_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_empty_folder_and_oversized_inputs_are_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         read_document(tmp_path / "none.txt")
-    assert "empty" in refused(put(tmp_path, "a.txt", " \n"))
-    assert "folder" in refused(tmp_path)
+    assert "empty" in refusal_of(write_file(tmp_path, "a.txt", " \n"))
+    assert "folder" in refusal_of(tmp_path)
     huge = tmp_path / "huge.txt"
     with huge.open("wb") as file:
         file.truncate(limits.MAX_FILE_BYTES + 1)
-    assert "larger than 100 MB" in refused(huge)
-    monkeypatch.setattr(limits, "LONGEST", 10)
-    assert "characters" in refused(put(tmp_path, "b.txt", "more than ten characters"))
+    assert "larger than 100 MB" in refusal_of(huge)
+    paragraph = "word " * 200 + "\n\n"
+    text = paragraph * (limits.LONGEST // len(paragraph.strip()) + 1)
+    assert "characters" in refusal_of(write_file(tmp_path, "b.txt", text))
 
 
 def test_without_the_extra_the_error_names_it(tmp_path: Path) -> None:
-    path = put(tmp_path, "a.pdf", pdf(["words"]))
+    path = write_file(tmp_path, "a.pdf", pdf(["words"]))
     program = (
         "import sys; sys.modules['pypdf'] = None\n"
         "from pathlib import Path\n"
@@ -297,8 +303,8 @@ def test_without_the_extra_the_error_names_it(tmp_path: Path) -> None:
         f"try: read_document(Path({str(path)!r}))\n"
         "except UnreadableDocument as error: print(error)\n"
     )
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert "pip install 'lamina[documents]'" in ran.stdout, ran.stderr
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "pip install 'lamina[documents]'" in result.stdout, result.stderr
 
 
 def test_no_library_is_loaded_before_a_file_needs_it() -> None:

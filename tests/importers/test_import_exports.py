@@ -1,4 +1,7 @@
-"""ChatGPT and Claude exports: what was said on the path that counts, by whom and when, and nothing else."""
+"""ChatGPT and Claude exports are read with speakers and times, and only the path that counts.
+
+Covers `lamina.importers.chat_formats`.
+"""
 
 from __future__ import annotations
 
@@ -8,33 +11,33 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from exports import START, chatgpt, claude, message, packed, says, write
+from exports import START, chatgpt, claude, claude_message, message, write, zip_bytes
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lamina.atom.trust import Origin
 from lamina.errors import InvalidInput
 from lamina.importers import ImportedConversation, ImportProblem, ImportStep, SkippedItem, detect_importer, plan_import
-from lamina.importers import json_array as reading
+from lamina.importers.chat_export import iter_elements
 
-TEN = datetime(2024, 5, 1, 10, tzinfo=UTC)
-TALK = [message("user", "I like tea."), message("assistant", "Noted.", START + 60)]
+TEN_O_CLOCK = datetime(2024, 5, 1, 10, tzinfo=UTC)
+CONVERSATION = [message("user", "I like tea."), message("assistant", "Noted.", START + 60)]
 
 
 def steps(path: Path) -> list[ImportStep]:
     plan = plan_import(path)
-    found = list(plan.steps())
-    assert len(found) == plan.total
-    return found
+    result = list(plan.steps())
+    assert len(result) == plan.total
+    return result
 
 
-def only(path: Path) -> ImportedConversation:
-    (found,) = steps(path)
-    assert isinstance(found, ImportedConversation)
-    return found
+def single_step(path: Path) -> ImportedConversation:
+    (step,) = steps(path)
+    assert isinstance(step, ImportedConversation)
+    return step
 
 
-def said(item: ImportStep) -> list[tuple[str | None, str]]:
+def turns_of(item: ImportStep) -> list[tuple[str | None, str]]:
     assert isinstance(item, ImportedConversation)
     return [(piece.speaker, piece.text) for piece in item.pieces]
 
@@ -43,30 +46,33 @@ def said(item: ImportStep) -> list[tuple[str | None, str]]:
 
 
 def test_a_chatgpt_conversation_is_read_with_speakers_and_times(tmp_path: Path) -> None:
-    found = only(write(tmp_path / "conversations.json", [chatgpt("c1", TALK)]))
-    assert said(found) == [("user", "I like tea."), ("assistant", "Noted.")]
-    assert [piece.at for piece in found.pieces] == [TEN, TEN.replace(minute=1)]
-    assert (found.title, found.session_id, found.source_id) == ("Tea", "chatgpt-c1", "chatgpt:c1")
-    assert (found.origin, found.observed_at) == (Origin.IMPORT, TEN)
+    conversation = single_step(write(tmp_path / "conversations.json", [chatgpt("c1", CONVERSATION)]))
+    assert turns_of(conversation) == [("user", "I like tea."), ("assistant", "Noted.")]
+    assert [piece.at for piece in conversation.pieces] == [TEN_O_CLOCK, TEN_O_CLOCK.replace(minute=1)]
+    assert (conversation.title, conversation.session_id, conversation.source_id) == ("Tea", "chatgpt-c1", "chatgpt:c1")
+    assert (conversation.origin, conversation.observed_at) == (Origin.IMPORT, TEN_O_CLOCK)
 
 
-def test_only_the_current_path_of_the_tree_was_meant(tmp_path: Path) -> None:
-    tree = chatgpt("c1", TALK, branch=message("assistant", "A thrown away answer.", START + 900))
-    assert said(only(write(tmp_path / "conversations.json", [tree]))) == said(
-        only(write(tmp_path / "plain" / "conversations.json", [chatgpt("c1", TALK)]))
+def test_only_the_current_path_of_the_tree_is_imported(tmp_path: Path) -> None:
+    tree = chatgpt("c1", CONVERSATION, branch=message("assistant", "A thrown away answer.", START + 900))
+    assert turns_of(single_step(write(tmp_path / "conversations.json", [tree]))) == turns_of(
+        single_step(write(tmp_path / "plain" / "conversations.json", [chatgpt("c1", CONVERSATION)]))
     )
 
 
 def test_without_a_current_message_the_latest_leaf_is_taken(tmp_path: Path) -> None:
-    tree = chatgpt("c1", TALK, branch=message("assistant", "The later answer.", START + 900))
+    tree = chatgpt("c1", CONVERSATION, branch=message("assistant", "The later answer.", START + 900))
     tree["current_node"] = None
-    assert said(only(write(tmp_path / "conversations.json", [tree])))[-1] == ("assistant", "The later answer.")
+    assert turns_of(single_step(write(tmp_path / "conversations.json", [tree])))[-1] == (
+        "assistant",
+        "The later answer.",
+    )
 
 
-def test_a_tree_that_runs_in_a_circle_ends(tmp_path: Path) -> None:
-    tree = chatgpt("c1", TALK)
+def test_a_cyclic_tree_terminates(tmp_path: Path) -> None:
+    tree = chatgpt("c1", CONVERSATION)
     tree["mapping"]["n0"]["parent"] = "n1"
-    assert len(said(only(write(tmp_path / "conversations.json", [tree])))) == 2
+    assert len(turns_of(single_step(write(tmp_path / "conversations.json", [tree])))) == 2
 
 
 @pytest.mark.parametrize(
@@ -83,42 +89,46 @@ def test_a_tree_that_runs_in_a_circle_ends(tmp_path: Path) -> None:
         message("user", "", content={"content_type": "multimodal_text", "parts": [{"asset_pointer": "file"}]}),
     ],
 )
-def test_what_nobody_said_to_anybody_is_left_out(tmp_path: Path, unsaid: dict[str, object]) -> None:
-    talk = [TALK[0], unsaid, TALK[1]]
-    assert len(said(only(write(tmp_path / "conversations.json", [chatgpt("c1", talk)])))) == 2
+def test_hidden_and_system_messages_are_left_out(tmp_path: Path, unsaid: dict[str, object]) -> None:
+    talk = [CONVERSATION[0], unsaid, CONVERSATION[1]]
+    assert len(turns_of(single_step(write(tmp_path / "conversations.json", [chatgpt("c1", talk)])))) == 2
 
 
-def test_parts_and_words_said_aloud_are_joined_and_marks_of_the_page_taken_out(tmp_path: Path) -> None:
+def test_parts_and_transcribed_speech_are_joined_and_page_marks_removed(tmp_path: Path) -> None:
     parts = ["Look:", {"content_type": "image_asset_pointer"}, {"content_type": "audio_transcription", "text": "aloud"}]
     talk = [
         message("user", "", content={"content_type": "multimodal_text", "parts": parts}),
         message("assistant", "It is so\ue200cite\ue202turn0search1\ue201."),
     ]
-    found = only(write(tmp_path / "conversations.json", [chatgpt("c1", talk)]))
-    assert said(found) == [("user", "Look:\n\naloud"), ("assistant", "It is so.")]
+    conversation = single_step(write(tmp_path / "conversations.json", [chatgpt("c1", talk)]))
+    assert turns_of(conversation) == [("user", "Look:\n\naloud"), ("assistant", "It is so.")]
 
 
-def test_a_message_without_a_time_was_said_when_the_one_before_was(tmp_path: Path) -> None:
+def test_a_message_without_a_time_has_the_time_of_the_one_before(tmp_path: Path) -> None:
     talk = [message("user", "a", None), message("assistant", "b", START + 60), message("user", "c", None)]
-    found = only(write(tmp_path / "conversations.json", [chatgpt("c1", talk)]))
-    assert [piece.at for piece in found.pieces] == [TEN, TEN.replace(minute=1), TEN.replace(minute=1)]
+    conversation = single_step(write(tmp_path / "conversations.json", [chatgpt("c1", talk)]))
+    assert [piece.at for piece in conversation.pieces] == [
+        TEN_O_CLOCK,
+        TEN_O_CLOCK.replace(minute=1),
+        TEN_O_CLOCK.replace(minute=1),
+    ]
 
 
-def test_characters_that_no_file_could_hold_do_not_stop_an_import(tmp_path: Path) -> None:
+def test_unencodable_characters_do_not_stop_an_import(tmp_path: Path) -> None:
     path = tmp_path / "conversations.json"
     path.write_text(json.dumps([chatgpt("c1", [message("user", "a\u0000b \ud83d c")])]), encoding="utf-8")
-    assert said(only(path)) == [("user", "a\ufffdb \ufffd c")]
+    assert turns_of(single_step(path)) == [("user", "a\ufffdb \ufffd c")]
 
 
 def test_an_export_may_be_a_zip_a_folder_or_split_into_files(tmp_path: Path) -> None:
-    one, two = chatgpt("c1", TALK), chatgpt("c2", TALK)
+    one, two = chatgpt("c1", CONVERSATION), chatgpt("c2", CONVERSATION)
     write(tmp_path / "folder" / "conversations-000.json", [one])
     write(tmp_path / "folder" / "conversations-001.json", [two])
     folder = steps(tmp_path / "folder")
-    zipped = steps(packed(tmp_path / "export.zip", conversations=[one, two]))
+    zipped = steps(zip_bytes(tmp_path / "export.zip", conversations=[one, two]))
     assert [_key(step) for step in zipped] == [_key(step) for step in folder]
-    inner = steps(packed(tmp_path / "inner.zip", chats__conversations=[one], user={}))
-    assert [said(step) for step in inner] == [said(folder[0])]
+    inner = steps(zip_bytes(tmp_path / "inner.zip", chats__conversations=[one], user={}))
+    assert [turns_of(step) for step in inner] == [turns_of(folder[0])]
 
 
 def _key(step: ImportStep) -> str:
@@ -130,14 +140,18 @@ def _key(step: ImportStep) -> str:
 
 
 def test_a_claude_conversation_is_read_with_speakers_and_times(tmp_path: Path) -> None:
-    talk = claude("c1", [says("human", "I like tea."), says("assistant", "Noted.")])
-    found = only(write(tmp_path / "conversations.json", [talk]))
-    assert said(found) == [("user", "I like tea."), ("assistant", "Noted.")]
-    assert {piece.at for piece in found.pieces} == {TEN.replace(microsecond=500_000)}
-    assert (found.session_id, found.source_id, found.observed_at) == ("claude-c1", "claude:c1", TEN)
+    talk = claude("c1", [claude_message("human", "I like tea."), claude_message("assistant", "Noted.")])
+    conversation = single_step(write(tmp_path / "conversations.json", [talk]))
+    assert turns_of(conversation) == [("user", "I like tea."), ("assistant", "Noted.")]
+    assert {piece.at for piece in conversation.pieces} == {TEN_O_CLOCK.replace(microsecond=500_000)}
+    assert (conversation.session_id, conversation.source_id, conversation.observed_at) == (
+        "claude-c1",
+        "claude:c1",
+        TEN_O_CLOCK,
+    )
 
 
-def test_thoughts_and_tools_are_left_out_of_what_claude_said(tmp_path: Path) -> None:
+def test_thoughts_and_tool_calls_are_left_out(tmp_path: Path) -> None:
     blocks = [
         {"type": "thinking", "thinking": "hm"},
         {"type": "text", "text": "First."},
@@ -145,58 +159,68 @@ def test_thoughts_and_tools_are_left_out_of_what_claude_said(tmp_path: Path) -> 
         {"type": "tool_result", "content": []},
         {"type": "text", "text": "Second."},
     ]
-    talk = claude("c1", [says("human", "Go."), says("assistant", "not this", content=blocks)])
-    assert said(only(write(tmp_path / "conversations.json", [talk])))[1] == ("assistant", "First.\n\nSecond.")
+    talk = claude("c1", [claude_message("human", "Go."), claude_message("assistant", "not this", content=blocks)])
+    assert turns_of(single_step(write(tmp_path / "conversations.json", [talk])))[1] == (
+        "assistant",
+        "First.\n\nSecond.",
+    )
 
 
-def test_what_a_person_attached_is_kept_under_its_name(tmp_path: Path) -> None:
+def test_an_attachment_is_stored_under_its_name(tmp_path: Path) -> None:
     files = [{"file_name": "notes.txt", "extracted_content": "Tea at four."}, {"file_name": "x.png"}]
-    found = only(write(tmp_path / "conversations.json", [claude("c1", [says("human", "See.", attachments=files)])]))
-    assert [(piece.text, piece.context) for piece in found.pieces] == [("See.", ""), ("Tea at four.", "notes.txt")]
+    conversation = single_step(
+        write(tmp_path / "conversations.json", [claude("c1", [claude_message("human", "See.", attachments=files)])])
+    )
+    assert [(piece.text, piece.context) for piece in conversation.pieces] == [
+        ("See.", ""),
+        ("Tea at four.", "notes.txt"),
+    ]
 
 
-def test_of_messages_written_anew_the_last_ones_count(tmp_path: Path) -> None:
+def test_of_rewritten_messages_the_last_ones_count(tmp_path: Path) -> None:
     talk = [
-        says("human", "question", uuid="a", parent_message_uuid="0"),
-        says("assistant", "thrown away", uuid="b", parent_message_uuid="a"),
-        says("assistant", "kept", uuid="c", parent_message_uuid="a"),
+        claude_message("human", "question", uuid="a", parent_message_uuid="0"),
+        claude_message("assistant", "thrown away", uuid="b", parent_message_uuid="a"),
+        claude_message("assistant", "kept", uuid="c", parent_message_uuid="a"),
     ]
     path = write(tmp_path / "conversations.json", [claude("c1", talk)])
-    assert said(only(path)) == [("user", "question"), ("assistant", "kept")]
+    assert turns_of(single_step(path)) == [("user", "question"), ("assistant", "kept")]
     write(path, [claude("c1", talk, current_leaf_message_uuid="b")])
-    assert said(only(path)) == [("user", "question"), ("assistant", "thrown away")]
+    assert turns_of(single_step(path)) == [("user", "question"), ("assistant", "thrown away")]
 
 
 # What goes wrong
 
 
-def test_a_bad_conversation_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
+def test_an_invalid_conversation_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
     bad = [
         7,
         {"id": "x", "title": "Broken", "mapping": {"a": 5}, "current_node": "a"},
         {"title": "No id", "mapping": {}},
     ]
-    found = steps(write(tmp_path / "conversations.json", [chatgpt("c1", TALK), *bad, chatgpt("c2", TALK)]))
-    assert [type(step) for step in found] == [
+    result = steps(
+        write(tmp_path / "conversations.json", [chatgpt("c1", CONVERSATION), *bad, chatgpt("c2", CONVERSATION)])
+    )
+    assert [type(step) for step in result] == [
         ImportedConversation,
         ImportProblem,
         ImportProblem,
         ImportProblem,
         ImportedConversation,
     ]
-    assert "Broken" in str(found[2])
+    assert "Broken" in str(result[2])
 
 
-def test_a_conversation_in_which_nothing_was_said_is_skipped(tmp_path: Path) -> None:
-    (found,) = steps(write(tmp_path / "conversations.json", [chatgpt("c1", [message("system", "hello")])]))
-    assert isinstance(found, SkippedItem)
+def test_an_empty_conversation_is_skipped(tmp_path: Path) -> None:
+    (step,) = steps(write(tmp_path / "conversations.json", [chatgpt("c1", [message("system", "hello")])]))
+    assert isinstance(step, SkippedItem)
 
 
-def test_an_export_that_breaks_off_gives_what_came_before(tmp_path: Path) -> None:
-    path = write(tmp_path / "conversations.json", [chatgpt(f"c{n}", TALK) for n in range(3)])
+def test_a_truncated_export_gives_the_complete_conversations(tmp_path: Path) -> None:
+    path = write(tmp_path / "conversations.json", [chatgpt(f"c{n}", CONVERSATION) for n in range(3)])
     path.write_text(path.read_text(encoding="utf-8")[:-200], encoding="utf-8")
-    found = steps(path)
-    assert [type(step) for step in found] == [ImportedConversation, ImportedConversation, ImportProblem]
+    result = steps(path)
+    assert [type(step) for step in result] == [ImportedConversation, ImportedConversation, ImportProblem]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +232,7 @@ def test_an_export_that_breaks_off_gives_what_came_before(tmp_path: Path) -> Non
         ("[" * 99_999, "cannot be read"),
     ],
 )
-def test_what_is_no_export_is_refused_with_what_is(tmp_path: Path, value: object, words: str) -> None:
+def test_an_unsupported_file_is_refused_with_the_supported_ones(tmp_path: Path, value: object, words: str) -> None:
     path = write(tmp_path / "conversations.json", value)
     if isinstance(value, str):
         path.write_text(value, encoding="utf-8")
@@ -218,11 +242,13 @@ def test_what_is_no_export_is_refused_with_what_is(tmp_path: Path, value: object
 
 def test_a_zip_without_conversations_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="unpack it"):
-        detect_importer(packed(tmp_path / "notes.zip", user={}))
+        detect_importer(zip_bytes(tmp_path / "notes.zip", user={}))
 
 
 def test_a_damaged_zip_is_refused_or_reported(tmp_path: Path) -> None:
-    whole = packed(tmp_path / "export.zip", conversations=[chatgpt(f"c{n}", TALK) for n in range(50)]).read_bytes()
+    whole = zip_bytes(
+        tmp_path / "export.zip", conversations=[chatgpt(f"c{n}", CONVERSATION) for n in range(50)]
+    ).read_bytes()
     at = whole.index(b"conversations.json") + 300
     (tmp_path / "export.zip").write_bytes(whole[:at] + bytes(40) + whole[at + 40 :])
     with pytest.raises(InvalidInput, match="cannot be read"):
@@ -239,7 +265,7 @@ VALUES = st.recursive(
 
 
 @given(st.lists(VALUES, max_size=8), st.integers(1, 40), st.sampled_from([None, 2]))
-def test_an_array_is_read_the_same_in_chunks_of_any_size(values: list[object], chunk: int, indent: int | None) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "CHUNK", chunk)
-        assert list(reading.iter_elements(io.StringIO(json.dumps(values, indent=indent)))) == values
+def test_an_array_is_parsed_the_same_in_chunks_of_any_size(
+    values: list[object], chunk: int, indent: int | None
+) -> None:
+    assert list(iter_elements(io.StringIO(json.dumps(values, indent=indent)), chunk)) == values

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.lifecycle.curves import add_use_bonus, elastic, elastic_blend, elastic_rate, elastic_zero, huber, l2, power
+from lamina.lifecycle.curves import add_use_bonus, elastic, elastic_blend, elastic_rate, huber, l2, power
 
 Curve = Callable[[float], float]
 CURVES: list[Curve] = [l2, huber, elastic, elastic_blend, power]
@@ -43,9 +43,9 @@ def test_the_curves_agree_with_their_table(t: float, plain: float, half: float, 
         (elastic_blend, (0.344, 1, 1.909, 2.222)),
     ],
 )
-def test_they_cross_the_tiers_where_the_table_says(curve: Curve, crossings: tuple[float, ...]) -> None:
-    found = [_crossing(curve, level) for level in (0.8, 0.5, 0.2, 0.15)]
-    assert [round(each, 3) for each in found] == list(crossings)
+def test_the_curves_cross_the_tiers_where_the_table_says(curve: Curve, crossings: tuple[float, ...]) -> None:
+    result = [_crossing(curve, level) for level in (0.8, 0.5, 0.2, 0.15)]
+    assert [round(item, 3) for item in result] == list(crossings)
 
 
 def _crossing(curve: Curve, level: float) -> float:
@@ -57,7 +57,7 @@ def _crossing(curve: Curve, level: float) -> float:
 
 
 @pytest.mark.parametrize("curve", CURVES)
-def test_all_is_left_at_once_and_half_after_one_half_life(curve: Curve) -> None:
+def test_retention_is_one_at_zero_and_half_after_one_half_life(curve: Curve) -> None:
     assert curve(0.0) == 1.0
     assert curve(1.0) == pytest.approx(0.5, abs=1e-12)
     assert l2(1.0) == 0.5
@@ -65,19 +65,19 @@ def test_all_is_left_at_once_and_half_after_one_half_life(curve: Curve) -> None:
 
 @pytest.mark.parametrize("curve", CURVES)
 @given(one=ages, other=ages)
-def test_what_is_left_lies_between_all_and_nothing_and_never_grows(curve: Curve, one: float, other: float) -> None:
+def test_retention_is_between_zero_and_one_and_never_grows(curve: Curve, one: float, other: float) -> None:
     sooner, later = sorted((one, other))
     assert 0.0 <= curve(later) <= curve(sooner) <= 1.0
 
 
 @pytest.mark.parametrize("curve", CURVES)
 @given(t=st.floats(0.0, 50.0))
-def test_no_curve_jumps(curve: Curve, t: float) -> None:
+def test_every_curve_is_continuous(curve: Curve, t: float) -> None:
     assert curve(t) == pytest.approx(curve(t + 1e-7), abs=1e-6)
 
 
 @given(st.floats(0.0, 200.0), st.floats(0.0, 200.0))
-def test_l2_over_two_stretches_is_l2_over_both(a: float, b: float) -> None:
+def test_l2_composes_over_consecutive_intervals(a: float, b: float) -> None:
     assert l2(a + b) == pytest.approx(l2(a) * l2(b), rel=1e-12)
 
 
@@ -91,17 +91,17 @@ def test_huber_is_l2_before_its_joint_and_never_above_it(t: float, delta: float)
 @pytest.mark.parametrize("delta", [0.5, 1.0, 2.0])
 def test_huber_is_smooth_at_its_joint_and_straight_after_it(delta: float) -> None:
     step = 1e-6
-    left = (huber(delta, delta) - huber(delta - step, delta)) / step
+    path = (huber(delta, delta) - huber(delta - step, delta)) / step
     right = (huber(delta + step, delta) - huber(delta, delta)) / step
-    assert left == pytest.approx(-log(2) * l2(delta), abs=1e-6)
-    assert right == pytest.approx(left, abs=1e-6)
+    assert path == pytest.approx(-log(2) * l2(delta), abs=1e-6)
+    assert right == pytest.approx(path, abs=1e-6)
     past = [huber(delta + n * 0.1, delta) for n in (1, 2, 3)]
     assert past[2] - 2 * past[1] + past[0] == pytest.approx(0.0, abs=1e-15)
     assert huber(delta + 1 / log(2) + 1e-9, delta) == 0.0
     assert huber(delta + 1 / log(2) - 1e-3, delta) > 0.0
 
 
-def test_a_fact_of_two_half_lives_has_more_left_by_l2_than_by_huber() -> None:
+def test_after_two_half_lives_l2_retains_more_than_huber() -> None:
     assert l2(2.0) == 0.25
     assert huber(2.0, 0.5) == 0.0
     assert power(4.0) > l2(4.0) > huber(4.0)
@@ -110,9 +110,8 @@ def test_a_fact_of_two_half_lives_has_more_left_by_l2_than_by_huber() -> None:
 @pytest.mark.parametrize(("a", "rate", "end"), [(0.25, 0.5108, 3.151), (0.5, 0.4055, 2.710)])
 def test_elastic_is_calibrated_and_sparse(a: float, rate: float, end: float) -> None:
     assert round(elastic_rate(a), 4) == rate
-    assert round(elastic_zero(1.0, a), 3) == end
-    assert elastic(elastic_zero(1.0, a) + 1e-9, 1.0, a) == 0.0
-    assert elastic(elastic_zero(1.0, a) - 1e-3, 1.0, a) > 0.0
+    assert elastic(end + 1e-3, 1.0, a) == 0.0
+    assert elastic(end - 1e-3, 1.0, a) > 0.0
 
 
 def test_elastic_after_two_half_lives_and_without_its_fixed_part() -> None:
@@ -121,50 +120,44 @@ def test_elastic_after_two_half_lives_and_without_its_fixed_part() -> None:
     assert elastic(1.7, 1.0, 0.0) == l2(1.7)
 
 
-def test_the_blend_never_comes_to_nothing_where_elastic_does() -> None:
+def test_the_blend_stays_positive_where_elastic_reaches_zero() -> None:
     assert elastic_blend(30.0) > 0.0 == elastic(30.0)
 
 
-@given(st.floats(0.05, 5.0), st.floats(0.05, 5.0))
-def test_the_strong_outlast_the_weak(one: float, other: float) -> None:
-    weak, strong = sorted((one, other))
-    assert elastic_zero(weak) <= elastic_zero(strong)
-
-
 @pytest.mark.parametrize("strength", [0.5, 1.0, 1.5])
-def test_soft_thresholding_in_small_steps_comes_to_the_flow(strength: float) -> None:
+def test_soft_thresholding_in_small_steps_converges_to_the_flow(strength: float) -> None:
     many, rate = 200_000, elastic_rate()
-    left, step = strength, 1.3 / many
+    remaining, step = strength, 1.3 / many
     for _ in range(many):
-        left = max(0.0, left * (1 - rate * step) - 0.25 * rate * step)
-    assert left == pytest.approx(elastic(1.3, strength), abs=1e-5)
+        remaining = max(0.0, remaining * (1 - rate * step) - 0.25 * rate * step)
+    assert remaining == pytest.approx(elastic(1.3, strength), abs=1e-5)
 
 
 @pytest.mark.parametrize("rho", [0.0, 0.3, 0.7, 1.0])
-def test_the_blend_has_half_left_after_one_half_life_however_it_is_mixed(rho: float) -> None:
+def test_the_blend_is_one_half_after_one_half_life_for_every_mix(rho: float) -> None:
     assert elastic_blend(1.0, rho) == 0.5
     assert elastic_blend(1.7, 0.0) == l2(1.7)
     assert elastic_blend(2.0, 1.0) == elastic_blend(7.0, 1.0) == 0.0
 
 
 def test_power_agrees_with_its_table_and_with_l2_in_the_limit() -> None:
-    told = [power(t) for t in (0.25, 0.5, 1, 2, 4, 10)]
-    assert [round(each, 4) for each in told] == [0.7559, 0.6325, 0.5, 0.378, 0.2774, 0.1796]
+    result = [power(t) for t in (0.25, 0.5, 1, 2, 4, 10)]
+    assert [round(item, 4) for item in result] == [0.7559, 0.6325, 0.5, 0.378, 0.2774, 0.1796]
     for t in (0.5, 1.0, 2.0, 4.0):
         assert power(t, 1e4) == pytest.approx(l2(t), abs=1e-4)
         assert power(1.0, t) == pytest.approx(0.5, abs=1e-12)
 
 
 @pytest.mark.parametrize(("uses", "lift"), [(0, 0.0), (1, 0.0347), (20, 0.1522), (403, 0.3), (10_000, 0.3)])
-def test_use_lifts_what_is_left(uses: int, lift: float) -> None:
+def test_use_raises_retention(uses: int, lift: float) -> None:
     assert round(add_use_bonus(0.0, uses), 4) == lift
     assert add_use_bonus(0.9, 10_000) == 1.0
 
 
-def test_the_lift_is_full_at_the_403rd_use() -> None:
+def test_the_use_bonus_is_full_at_the_403rd_use() -> None:
     assert add_use_bonus(0.0, 402) < 0.3 == add_use_bonus(0.0, 403)
 
 
 @given(st.floats(0.0, 1.0), st.integers(0, 1000))
-def test_one_more_use_never_leaves_less(left: float, uses: int) -> None:
-    assert left <= add_use_bonus(left, uses) <= add_use_bonus(left, uses + 1) <= 1.0
+def test_one_more_use_never_lowers_retention(number: float, uses: int) -> None:
+    assert number <= add_use_bonus(number, uses) <= add_use_bonus(number, uses + 1) <= 1.0

@@ -1,4 +1,6 @@
-"""Rebuild equals incremental: whatever people, agents, crashes and lost files do, the index and the files say the same.
+"""A rebuilt index equals the incremental one through edits, agents, crashes and lost files.
+
+Covers `lamina.store.sqlite.index_dump`, `lamina.sync.edit_commit` and `lamina.sync.sync`.
 
 A Hypothesis machine works on a real vault with real SQLite files. It keeps a simple model of what every atom should be,
 and at the end of each run compares the index with one made anew, the state with one read from nothing but the files,
@@ -22,13 +24,14 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-import hands
+import file_edits
 import hypothesis
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
+import lamina
 from lamina import Atom, AtomId, FixedClock, Memory, Receipt, RelationName, Settings, Status
 from lamina.atom.record import to_record
 from lamina.atom.scope import Scope
@@ -37,7 +40,9 @@ from lamina.errors import NotFound, Refused, TransitionRefused, UndoRefused
 from lamina.review.undo import last_undoable
 from lamina.store.base import AtomFilter, JournalEntry
 from lamina.vault import layout
-from lamina.vault.disk import Disk, Stamp, SwapResult
+from lamina.vault.disk import Disk
+from lamina.vault.file_stamp import Stamp
+from lamina.vault.swap_folder import SwapResult
 
 RUNS = int(os.environ.get("LAMINA_MACHINE_RUNS", "20"))
 SEED = os.environ.get("LAMINA_MACHINE_SEED", "20261114")
@@ -46,7 +51,7 @@ STEPS = int(os.environ.get("LAMINA_MACHINE_STEPS", "50"))
 WITHHELD = re.compile(r"\[[^\]]*\]")
 """What stands in a hit for a sentence that is over or was taken back."""
 OPEN = frozenset({Status.CONSTRAINED, Status.CHALLENGED})
-OVER = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})
+WITHOUT_EFFECT = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})
 RESTS_ON = frozenset({"depends_on", "implements"})
 
 Probe = tuple[AtomId, int, str, float, str | None, dict[str, Any]]
@@ -79,7 +84,7 @@ tags = st.lists(st.sampled_from(TAGS), max_size=2, unique=True).map(tuple)
 scopes = st.sampled_from(SCOPES)
 
 
-class TiredDisk(Disk):
+class FailingDisk(Disk):
     """A disk that can be told to refuse writes, so that files stay in the outbox."""
 
     refuses = False
@@ -130,7 +135,7 @@ class VaultMachine(RuleBasedStateMachine):
         self.clock = FixedClock(datetime(2026, 11, 14, 9, 0, tzinfo=UTC))
         self.handles: dict[str, Memory] = {}
         self.abandoned: list[Memory] = []
-        self.disks: list[TiredDisk] = []
+        self.disks: list[FailingDisk] = []
         self.model: dict[str, Expected] = {}
         self.trash: dict[str, tuple[str, bytes]] = {}
         self.broken: dict[str, bytes] = {}
@@ -143,9 +148,11 @@ class VaultMachine(RuleBasedStateMachine):
     def memory(self, scope: str) -> Memory:
         if scope not in self.handles:
             self.root.mkdir(exist_ok=True)
-            disk = TiredDisk(self.root)
+            disk = FailingDisk(self.root)
             self.disks.append(disk)
-            self.handles[scope] = Memory(self.root, scope, watch=False, clock=self.clock, disk=disk, settings=SETTINGS)
+            self.handles[scope] = lamina.open(
+                self.root, scope, watch=False, clock=self.clock, disk=disk, settings=SETTINGS
+            )
         return self.handles[scope]
 
     @property
@@ -157,7 +164,7 @@ class VaultMachine(RuleBasedStateMachine):
         scope = self.model[atom_id].scope
         return self.handles.get(AGENT, self.main) if scope == LOCAL else self.memory(scope)
 
-    def teller(self, path: str) -> Memory:
+    def reporting_memory(self, path: str) -> Memory:
         """A memory whose reports tell of a file: each tells of its own scopes' folders."""
         return self.memory(layout.scope_of_path(path) or LOCAL)
 
@@ -167,17 +174,17 @@ class VaultMachine(RuleBasedStateMachine):
         self.handles.clear()
 
     def chosen(self, n: int, *, with_file: bool = False) -> str | None:
-        ids = [each for each in self.model if not with_file or (each not in self.broken and self.where(each))]
+        ids = [item for item in self.model if not with_file or (item not in self.broken and self.where(item))]
         return ids[n % len(ids)] if ids else None
 
     def where(self, atom_id: str) -> str | None:
         """The atom's file, as a person would find it."""
-        known = self.main._store.ledger.paths_of([AtomId(atom_id)]).get(AtomId(atom_id))
-        if known is not None and self._holds(known, atom_id):
-            return known
-        return next((path for path in self.files() if self._holds(path, atom_id)), None)
+        atom = self.main.engine.store.projection.paths_of([AtomId(atom_id)]).get(AtomId(atom_id))
+        if atom is not None and self._contains_id(atom, atom_id):
+            return atom
+        return next((path for path in self.files() if self._contains_id(path, atom_id)), None)
 
-    def _holds(self, path: str, atom_id: str) -> bool:
+    def _contains_id(self, path: str, atom_id: str) -> bool:
         file = self.root / path
         return file.is_file() and not layout.is_conflict_copy(path) and f"id: {atom_id}".encode() in file.read_bytes()
 
@@ -199,39 +206,39 @@ class VaultMachine(RuleBasedStateMachine):
     def wrote(self, receipt: Receipt) -> None:
         written = [outcome for outcome in receipt.outcomes if outcome.result != "duplicate"]
         for atom in (outcome.atom for outcome in written):
-            known = self.model.get(atom.id)
+            known_value = self.model.get(atom.id)
             # A session that grew: what a person did to its file and nobody has looked at yet still counts.
-            self.model[atom.id] = replace(known, content=atom.content) if known else expected_of(atom)
+            self.model[atom.id] = replace(known_value, content=atom.content) if known_value else expected_of(atom)
         for atom in (outcome.atom for outcome in written if outcome.result == "supersedes"):
             if atom.valid_from is not None and atom.valid_from <= self.clock.at:
                 for supersede in atom.supersedes:
-                    self.stands(supersede, Status.SUPERSEDED)
+                    self.set_status(supersede, Status.SUPERSEDED)
 
-    def stands(self, atom_id: str, status: Status) -> None:
+    def set_status(self, atom_id: str, status: Status) -> None:
         """An atom's new status; a statement that rests on one that ends is doubted, unless it is pinned."""
         expected = self.model[atom_id]
         before, expected.status = expected.status, status
-        if status in OVER and before not in OVER and expected.traits[0] != "narrative":
-            for each in self.model.values():
-                rests = any(name in RESTS_ON and target == atom_id for name, target in each.links)
-                statement = each.traits[0] != "narrative" and not each.pinned and each.scope == expected.scope
-                if rests and statement and each.status is Status.ACTIVE:
-                    each.status = Status.CHALLENGED
+        if status in WITHOUT_EFFECT and before not in WITHOUT_EFFECT and expected.traits[0] != "narrative":
+            for value in self.model.values():
+                rests = any(name in RESTS_ON and target == atom_id for name, target in value.links)
+                statement = value.traits[0] != "narrative" and not value.pinned and value.scope == expected.scope
+                if rests and statement and value.status is Status.ACTIVE:
+                    value.status = Status.CHALLENGED
 
     def everything_is_as_expected(self) -> None:
-        found: dict[str, Atom] = {}
+        fields: dict[str, Atom] = {}
         for scope in SCOPES:
-            found |= {each.id: each for each in self.memory(scope).list(status=None, limit=None)}
-        assert found.keys() == self.model.keys()
+            fields |= {atom.id: atom for atom in self.memory(scope).list(status=None, limit=None)}
+        assert fields.keys() == self.model.keys()
         for atom_id, expected in self.model.items():
-            assert expected_of(found[atom_id]) == expected, f"{expected_of(found[atom_id])}\n{expected}"
+            assert expected_of(fields[atom_id]) == expected, f"{expected_of(fields[atom_id])}\n{expected}"
 
     def heads(self) -> dict[str, Atom]:
-        store = self.main._store
-        return {each.id: each for each in store.read(AtomFilter(scopes=tuple(Scope(scope) for scope in SCOPES)))}
+        store = self.main.engine.store
+        return {atom.id: atom for atom in store.atoms.read(AtomFilter(scopes=tuple(Scope(scope) for scope in SCOPES)))}
 
     def entries(self) -> list[JournalEntry]:
-        return self.main._store.read_journal([Scope(scope) for scope in SCOPES])
+        return self.main.engine.store.journal.read([Scope(scope) for scope in SCOPES])
 
     # Rules: what agents and programs do
 
@@ -273,30 +280,30 @@ class VaultMachine(RuleBasedStateMachine):
     def capture(self, scope: str, session: str, said: list[str], asks: bool) -> None:
         self.tick()
         turns: list[dict[str, Any]] = [
-            {"speaker": "Ann" if n % 2 else "Bob", "content": each} for n, each in enumerate(said)
+            {"speaker": "Ann" if n % 2 else "Bob", "content": text} for n, text in enumerate(said)
         ]
         if asks:
             turns.append({"speaker": "Ann", "content": f"Remember that {said[0]} matters."})
         memory, before = self.memory(scope), self.heads()
-        edited = {each: known.content for each, known in self.model.items()}
+        edited = {item: known_value.content for item, known_value in self.model.items()}
         self.wrote(memory.capture(turns, session_id=session))
         for atom_id, atom in before.items():
             if self.model[atom_id].content != edited[atom_id] != atom.content:
                 # A person's edit that nobody had looked at yet and the new turns are both kept.
                 self.model[atom_id].content = memory.get(atom_id).content
                 assert self.model[atom_id].content.startswith(edited[atom_id])
-                assert all(each in self.model[atom_id].content for each in said)
+                assert all(text in self.model[atom_id].content for text in said)
 
     @rule(scope=scopes, key=st.sampled_from(("a", "b")), text=words)
     def write_with_a_key(self, scope: str, key: str, text: str) -> None:
         self.tick()
         memory = self.memory(scope)
-        before = memory._store.position()
+        before = memory.engine.store.journal.position()
         receipt = memory.remember(text, key=key)
         used = (ACME if scope == ACME else LOCAL, key)
         if used in self.keys and receipt.commit is not None:
             assert receipt.repeated
-            assert memory._store.position() == before
+            assert memory.engine.store.journal.position() == before
         elif receipt.commit is not None:
             self.keys.add(used)
             self.wrote(receipt)
@@ -335,7 +342,7 @@ class VaultMachine(RuleBasedStateMachine):
     @rule(n=pick)
     def restore(self, n: int) -> None:
         self.tick()
-        ended = [each for each, known in self.model.items() if known.status in ENDED]
+        ended = [item for item, known_value in self.model.items() if known_value.status in ENDED]
         if ended:
             self._try_status(ended[n % len(ended)], Status.ACTIVE)
 
@@ -349,7 +356,7 @@ class VaultMachine(RuleBasedStateMachine):
             self._refused(lambda: self.handle_for(atom_id).forget(atom_id, "enough"))
         else:
             self.handle_for(atom_id).forget(atom_id, "enough")
-            self.stands(atom_id, Status.TOMBSTONED)
+            self.set_status(atom_id, Status.TOMBSTONED)
 
     def _try_status(self, atom_id: str, status: Status) -> None:
         try:
@@ -361,14 +368,16 @@ class VaultMachine(RuleBasedStateMachine):
         if status is Status.ACTIVE and self.model[atom_id].status in OPEN:
             self._confirmed()
         else:
-            self.stands(atom_id, status)
+            self.set_status(atom_id, status)
 
     def _confirmed(self) -> None:
         """What is confirmed is compared with what stands; what came of it is as the last commit says."""
         heads = self.heads()
         for change in self.entries()[-1].changes:
-            found = expected_of(heads[change.atom_id])
-            self.model[change.atom_id] = replace(self.model[change.atom_id], status=found.status, links=found.links)
+            expected = expected_of(heads[change.atom_id])
+            self.model[change.atom_id] = replace(
+                self.model[change.atom_id], status=expected.status, links=expected.links
+            )
 
     def _refused(self, work: Callable[[], object]) -> None:
         try:
@@ -400,7 +409,7 @@ class VaultMachine(RuleBasedStateMachine):
         """What is acknowledged stands in the journal; the files follow later, or after a crash."""
         atom_id = self._some(n)
         self.handle_for(atom_id).get(atom_id)
-        self.main.sync()
+        self.main.upkeep.sync()
         for disk in self.disks:
             disk.refuses = True
         try:
@@ -429,16 +438,16 @@ class VaultMachine(RuleBasedStateMachine):
     def person_saves(self, atom_id: str, change: Callable[[bytes], bytes], *, looked_at: bool, **expected: Any) -> bool:
         """An edit counts, at once or when somebody looks; one that breaks a rule is reported, and taken back."""
         if looked_at:
-            self.main.sync()
+            self.main.upkeep.sync()
         path = self.where(atom_id)
         assert path is not None
-        file, teller = self.root / path, self.teller(path)
+        file, teller = self.root / path, self.reporting_memory(path)
         before = file.read_bytes()
         after = change(before)
         file.write_bytes(after)
-        if looked_at and path in teller.sync().unreadable:
+        if looked_at and path in teller.upkeep.sync().unreadable:
             file.write_bytes(before)
-            assert path not in teller.sync().unreadable
+            assert path not in teller.upkeep.sync().unreadable
             return False
         self.model[atom_id] = replace(self.model[atom_id], **expected)
         return True
@@ -448,16 +457,16 @@ class VaultMachine(RuleBasedStateMachine):
     def person_edits_the_words(self, n: int, text: str, looked_at: bool) -> None:
         atom_id = self.chosen(n, with_file=True)
         if atom_id:
-            self.person_saves(atom_id, lambda data: hands.with_body(data, text), looked_at=looked_at, content=text)
+            self.person_saves(atom_id, lambda data: file_edits.with_body(data, text), looked_at=looked_at, content=text)
 
     @precondition(lambda self: self.model)
     @rule(n=pick, text=words, said=words)
     def person_edits_a_session_that_goes_on(self, n: int, text: str, said: str) -> None:
-        told = [atom for atom in self.heads().values() if atom.is_segment and atom.id not in self.broken]
-        segment = told[n % len(told)] if told else None
+        values = [atom for atom in self.heads().values() if atom.is_segment and atom.id not in self.broken]
+        segment = values[n % len(values)] if values else None
         if segment and segment.session_id and self.where(segment.id):
             edit = f"{text} ^p1"
-            self.person_saves(segment.id, lambda data: hands.with_body(data, edit), looked_at=False, content=edit)
+            self.person_saves(segment.id, lambda data: file_edits.with_body(data, edit), looked_at=False, content=edit)
             self.capture(segment.scope, segment.session_id, [said], False)
 
     @precondition(lambda self: self.model)
@@ -466,7 +475,7 @@ class VaultMachine(RuleBasedStateMachine):
         atom_id = self.chosen(n, with_file=True)
         if atom_id:
             self.person_saves(
-                atom_id, lambda data: hands.with_entry(data, "subject", subject), looked_at=True, subject=subject
+                atom_id, lambda data: file_edits.with_entry(data, "subject", subject), looked_at=True, subject=subject
             )
 
     @precondition(lambda self: self.model)
@@ -476,7 +485,7 @@ class VaultMachine(RuleBasedStateMachine):
         if atom_id:
             listed = f"[{', '.join(tags)}]" if tags else None
             self.person_saves(
-                atom_id, lambda data: hands.with_entry(data, "tags", listed), looked_at=looked_at, tags=tags
+                atom_id, lambda data: file_edits.with_entry(data, "tags", listed), looked_at=looked_at, tags=tags
             )
 
     @precondition(lambda self: len(self.model) > 1)
@@ -489,7 +498,7 @@ class VaultMachine(RuleBasedStateMachine):
             alias = "" if name.endswith(other) else f"|{other}"
             self.person_saves(
                 atom_id,
-                lambda data: hands.with_entry(data, "relations", f'["supports [[{name}{alias}]]"]'),
+                lambda data: file_edits.with_entry(data, "relations", f'["supports [[{name}{alias}]]"]'),
                 looked_at=looked_at,
                 links=frozenset({("supports", other)}),
             )
@@ -506,14 +515,16 @@ class VaultMachine(RuleBasedStateMachine):
                 new = old
             else:
                 new = status
-            if self.person_saves(atom_id, lambda data: hands.with_entry(data, "status", status.value), looked_at=True):
-                self.stands(atom_id, new)
+            if self.person_saves(
+                atom_id, lambda data: file_edits.with_entry(data, "status", status.value), looked_at=True
+            ):
+                self.set_status(atom_id, new)
             if old in OPEN and new is Status.ACTIVE:
                 self._confirmed()
             written = self.where(atom_id)
             assert written is not None
-            said = hands.entry((self.root / written).read_bytes(), "status") or "active"
-            assert said == self.model[atom_id].status.value
+            text = file_edits.entry((self.root / written).read_bytes(), "status") or "active"
+            assert text == self.model[atom_id].status.value
 
     @precondition(lambda self: self.model)
     @rule(n=pick, key=st.sampled_from(("origin", "principal", "recorded_at")))
@@ -521,7 +532,7 @@ class VaultMachine(RuleBasedStateMachine):
         atom_id = self.chosen(n, with_file=True)
         if atom_id:
             value = {"origin": "web", "principal": "eve", "recorded_at": "2020-01-01T00:00:00Z"}[key]
-            self.person_saves(atom_id, lambda data: hands.with_entry(data, key, value), looked_at=True)
+            self.person_saves(atom_id, lambda data: file_edits.with_entry(data, key, value), looked_at=True)
 
     @precondition(lambda self: self.model)
     @rule(n=pick, how=st.sampled_from(("note", "crlf", "touch", "id")), looked_at=st.booleans())
@@ -533,13 +544,15 @@ class VaultMachine(RuleBasedStateMachine):
         match how:
             case "note":
                 note = f"seen {self.names} times"
-                self.person_saves(atom_id, lambda data: hands.with_entry(data, "my_note", note), looked_at=looked_at)
+                self.person_saves(
+                    atom_id, lambda data: file_edits.with_entry(data, "my_note", note), looked_at=looked_at
+                )
             case "crlf":
-                self.person_saves(atom_id, hands.with_crlf, looked_at=looked_at)
+                self.person_saves(atom_id, file_edits.with_crlf, looked_at=looked_at)
             case "touch":
                 self.person_saves(atom_id, lambda data: data, looked_at=looked_at)
             case _:
-                self.person_saves(atom_id, lambda data: hands.with_entry(data, "id", None), looked_at=True)
+                self.person_saves(atom_id, lambda data: file_edits.with_entry(data, "id", None), looked_at=True)
                 assert self.where(atom_id), "the id is written in again"
 
     @precondition(lambda self: self.model)
@@ -554,7 +567,7 @@ class VaultMachine(RuleBasedStateMachine):
         name = self.fresh_name() if folder is None else layout.file_stem(old)
         self._move(old, f"{parent}{name}.md")
         if looked_at:
-            self.main.sync()
+            self.main.upkeep.sync()
             assert self.handle_for(atom_id).path_of(atom_id) == f"{parent}{name}.md"
 
     def _move(self, old: str, new: str) -> None:
@@ -569,21 +582,21 @@ class VaultMachine(RuleBasedStateMachine):
             self._move(pair[0], "atoms/between.md")
             self._move(pair[1], pair[0])
             self._move("atoms/between.md", pair[1])
-            self.main.sync()
+            self.main.upkeep.sync()
 
     @precondition(lambda self: len(self.model) > 1)
     @rule(n=pick, m=pick)
     def person_moves_one_file_over_another(self, n: int, m: int) -> None:
         pair = self._two_files(n, m)
         if pair:
-            lost = self.chosen(m, with_file=True)
-            assert lost is not None
+            text = self.chosen(m, with_file=True)
+            assert text is not None
             self._move(pair[0], pair[1])
-            self.main.sync()
-            self._deleted(lost)
+            self.main.upkeep.sync()
+            self._deleted(text)
 
     def _two_files(self, n: int, m: int) -> tuple[str, str] | None:
-        self.main.sync()
+        self.main.upkeep.sync()
         one, other = self.chosen(n, with_file=True), self.chosen(m, with_file=True)
         if one is None or other is None or one == other or self.model[one].scope != self.model[other].scope:
             return None
@@ -594,43 +607,43 @@ class VaultMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.model)
     @rule(n=pick)
     def person_deletes(self, n: int) -> None:
-        self.main.sync()
+        self.main.upkeep.sync()
         atom_id = self.chosen(n, with_file=True)
         if atom_id:
             path = self.where(atom_id)
             assert path is not None
             self.trash[atom_id] = path, (self.root / path).read_bytes()
             (self.root / path).unlink()
-            self.main.sync()
+            self.main.upkeep.sync()
             self._deleted(atom_id)
 
     def _deleted(self, atom_id: str) -> None:
         if Status.TOMBSTONED in TRANSITIONS[self.model[atom_id].status]:
-            self.stands(atom_id, Status.TOMBSTONED)
+            self.set_status(atom_id, Status.TOMBSTONED)
 
     @precondition(lambda self: self.trash)
     @rule(n=pick, elsewhere=st.booleans())
     def person_brings_a_file_back(self, n: int, elsewhere: bool) -> None:
         atom_id = list(self.trash)[n % len(self.trash)]
         path, data = self.trash.pop(atom_id)
-        self.main.sync()
+        self.main.upkeep.sync()
         if self.where(atom_id) or (self.root / path).exists():
             return
         if elsewhere:
             path = f"{Path(path).parent}/{self.fresh_name()}.md"
-        teller = self.teller(path)
+        teller = self.reporting_memory(path)
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
         (self.root / path).write_bytes(data)
-        if path in teller.sync().unreadable:
+        if path in teller.upkeep.sync().unreadable:
             (self.root / path).unlink()
-            self.main.sync()
+            self.main.upkeep.sync()
         elif self.model[atom_id].status is Status.TOMBSTONED:
-            status = Status(hands.entry(data.replace(b"\r\n", b"\n"), "status") or "active")
+            status = Status(file_edits.entry(data.replace(b"\r\n", b"\n"), "status") or "active")
             self.model[atom_id].status = status if Status.TOMBSTONED in TRANSITIONS[status] else Status.TOMBSTONED
 
     @rule(scope=scopes, text=words, shape=st.sampled_from(("bare", "fields", "claim", "foreign", "crlf")))
     def person_drops_a_file(self, scope: str, text: str, shape: str) -> None:
-        self.main.sync()
+        self.main.upkeep.sync()
         path = f"{layout.scope_folder(Scope(scope))}atoms/{self.fresh_name()}.md"
         head = {
             "fields": "---\nsubject: music # mine\ntags: [home]\n---\n",
@@ -639,12 +652,12 @@ class VaultMachine(RuleBasedStateMachine):
         }.get(shape, "")
         data = f"{head}{text}\n".encode()
         data = data.replace(b"\n", b"\r\n") if shape == "crlf" else data
-        teller = self.teller(path)
+        teller = self.reporting_memory(path)
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
         (self.root / path).write_bytes(data)
-        assert teller.sync().adopted == [path]
+        assert teller.upkeep.sync().adopted == [path]
         assert (self.root / path).read_bytes().endswith(data.rpartition(b"---\n")[2])
-        row = self.main._store.ledger.record(path)
+        row = self.main.engine.store.projection.record(path)
         assert row is not None and row.entry.atom_id is not None
         atom = self.memory(scope).get(row.entry.atom_id)
         assert atom.content == text
@@ -654,33 +667,33 @@ class VaultMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.model)
     @rule(n=pick)
     def person_breaks_a_file(self, n: int) -> None:
-        self.main.sync()
+        self.main.upkeep.sync()
         atom_id = self.chosen(n, with_file=True)
         if atom_id:
             path = self.where(atom_id)
             assert path is not None
             self.broken[atom_id] = (self.root / path).read_bytes()
-            teller = self.teller(path)
-            (self.root / path).write_bytes(hands.with_entry(self.broken[atom_id], "tags", "[never closed"))
-            assert path in teller.sync().unreadable
+            teller = self.reporting_memory(path)
+            (self.root / path).write_bytes(file_edits.with_entry(self.broken[atom_id], "tags", "[never closed"))
+            assert path in teller.upkeep.sync().unreadable
 
     @precondition(lambda self: self.broken)
     @rule(n=pick, text=st.none() | words)
     def person_repairs_a_file(self, n: int, text: str | None) -> None:
         atom_id = list(self.broken)[n % len(self.broken)]
         data = self.broken.pop(atom_id)
-        self.main.sync()
+        self.main.upkeep.sync()
         path = self.where(atom_id)
         if path is None:
             return
-        teller = self.teller(path)
-        (self.root / path).write_bytes(hands.with_body(data, text) if text else data)
-        assert path not in teller.sync().unreadable
+        teller = self.reporting_memory(path)
+        (self.root / path).write_bytes(file_edits.with_body(data, text) if text else data)
+        assert path not in teller.upkeep.sync().unreadable
         if text:
-            found = self.handle_for(atom_id).get(atom_id)
+            atom = self.handle_for(atom_id).get(atom_id)
             # Turns that came in while the file could not be read follow what the person wrote.
-            kept = found.is_segment and found.content.startswith(f"{text}\n\n")
-            self.model[atom_id].content = found.content if kept else text
+            stored = atom.is_segment and atom.content.startswith(f"{text}\n\n")
+            self.model[atom_id].content = atom.content if stored else text
 
     @precondition(lambda self: self.model)
     @rule(n=pick, name=st.sampled_from(CONFLICT_NAMES))
@@ -690,14 +703,14 @@ class VaultMachine(RuleBasedStateMachine):
         if path:
             copy = self.root / Path(path).parent / name.format(layout.file_stem(path))
             copy.write_bytes((self.root / path).read_bytes() + b"the other side\n")
-            self.main.sync()
+            self.main.upkeep.sync()
 
     # Rules: undo
 
     @rule()
     def undo_the_last(self) -> None:
         self.tick()
-        self.main.sync()
+        self.main.upkeep.sync()
         if self.main.journal():
             self._undo(None, cascade=False)
 
@@ -705,17 +718,17 @@ class VaultMachine(RuleBasedStateMachine):
     @rule(n=pick, cascade=st.booleans())
     def undo_some_commit(self, n: int, cascade: bool) -> None:
         self.tick()
-        self.main.sync()
+        self.main.upkeep.sync()
         entries = self.main.journal()
         if entries:
             self._undo(entries[-1 - n % min(len(entries), 12)].id, cascade=cascade)
 
     def _undo(self, commit: str | None, *, cascade: bool) -> None:
-        before = self.main._store.position()
-        last = last_undoable(self.main._store, self.main.scopes)
+        before = self.main.engine.store.journal.position()
+        last = last_undoable(self.main.engine.store, self.main.scopes)
         target = commit or (last.id if last else None)
         try:
-            done = self.main.undo(commit, cascade=cascade)
+            receipt = self.main.undo(commit, cascade=cascade)
         except UndoRefused as error:
             assert error.later
             assert not cascade
@@ -725,7 +738,7 @@ class VaultMachine(RuleBasedStateMachine):
         except Refused:
             target = None  # a claim was taken meanwhile
         else:
-            assert cascade or len(done) == 1
+            assert cascade or len(receipt) == 1
         for entry in self.entries():
             if entry.seq > before:
                 assert entry.undoes is not None
@@ -734,13 +747,13 @@ class VaultMachine(RuleBasedStateMachine):
             self._expect_undone(target)
 
     def _expect_undone(self, commit: str) -> None:
-        (undone,) = self.main._store.read_journal([Scope(scope) for scope in SCOPES], commit=commit)
+        (undone,) = self.main.engine.store.journal.read([Scope(scope) for scope in SCOPES], commit=commit)
         for change in undone.changes:
             expected = self.model[change.atom_id]
             if change.old_status is None:
                 expected.status = Status.TOMBSTONED
                 continue
-            versions = self.main._store.versions(change.atom_id)
+            versions = self.main.engine.store.journal.versions(change.atom_id)
             earlier = expected_of(next(version.atom for version in versions if version.revision == change.revision - 1))
             for name in ("content", "status", "subject", "tags", "pinned"):
                 if name in change.fields:
@@ -755,7 +768,7 @@ class VaultMachine(RuleBasedStateMachine):
         self.clock.at += timedelta(minutes=minutes)
 
     @rule()
-    def look_at_everything(self) -> None:
+    def check_everything(self) -> None:
         self.everything_is_as_expected()
 
     @rule(scope=scopes, question=words)
@@ -765,14 +778,14 @@ class VaultMachine(RuleBasedStateMachine):
             assert expected_of(hit.atom) == expected, f"{expected_of(hit.atom)}\n{expected}"
             for words in WITHHELD.split(hit.text):
                 assert any(
-                    words.strip() in each.content for each in self.model.values() if each.scope == expected.scope
+                    words.strip() in value.content for value in self.model.values() if value.scope == expected.scope
                 )
             assert hit.score == hit.relevance * prod(value for _, value in hit.weights)
 
     @rule()
     def sync(self) -> None:
-        self.main.sync()
-        assert self.main.sync().written == 0
+        self.main.upkeep.sync()
+        assert self.main.upkeep.sync().written == 0
 
     @rule()
     def reopen_cleanly(self) -> None:
@@ -805,7 +818,7 @@ class VaultMachine(RuleBasedStateMachine):
 
     @rule()
     def rebuild(self) -> None:
-        self.main.rebuild()
+        self.main.upkeep.rebuild()
 
     # The end of a run
 
@@ -825,7 +838,7 @@ class VaultMachine(RuleBasedStateMachine):
     def _mend(self) -> None:
         while self.broken:
             self.person_repairs_a_file(0, None)
-        self.main.sync()
+        self.main.upkeep.sync()
 
     def probes(self, *, history: bool = True) -> list[list[Probe]]:
         answers: list[list[Probe]] = []
@@ -837,15 +850,15 @@ class VaultMachine(RuleBasedStateMachine):
         return answers
 
     def _index_equals_one_made_anew(self) -> None:
-        answers, kept = self.probes(), self.main._store.dump()
-        self.main.rebuild()
-        assert self.main._store.dump() == kept
+        answers, texts = self.probes(), self.main.engine.store.dump()
+        self.main.upkeep.rebuild()
+        assert self.main.engine.store.dump() == texts
         assert self.probes() == answers
-        assert self.main.doctor(deep=True).faults == ()
+        assert self.main.upkeep.doctor(deep=True).faults == ()
         self.close_all()
         for name in ("index.db", "index.db-wal", "index.db-shm"):
             (self.root / ".lamina" / name).unlink(missing_ok=True)
-        assert self.main._store.dump() == kept
+        assert self.main.engine.store.dump() == texts
         assert self.probes() == answers
 
     def _journal_leads_to_the_state(self) -> None:
@@ -859,44 +872,50 @@ class VaultMachine(RuleBasedStateMachine):
         heads = self.heads()
         assert status == {atom_id: atom.status for atom_id, atom in heads.items()}
         for atom in heads.values():
-            assert self.main._store.versions(atom.id)[-1].atom == atom
+            assert self.main.engine.store.journal.versions(atom.id)[-1].atom == atom
             self._never_returns(atom, heads)
 
     def _never_returns(self, atom: Atom, heads: dict[str, Atom]) -> None:
-        ahead, seen = set(atom.superseded_by), set[str]()
+        ahead, result = set(atom.superseded_by), set[str]()
         while ahead:
             assert atom.id not in ahead
-            seen |= ahead
-            ahead = {each for known in ahead if known in heads for each in heads[known].superseded_by} - seen
+            result |= ahead
+            ahead = {
+                item for known_value in ahead if known_value in heads for item in heads[known_value].superseded_by
+            } - result
 
     def _heirs(self, atom_id: str) -> set[str]:
         """Whatever took an atom's place, one after the other."""
-        heads = {str(each): atom for each, atom in self.heads().items()}
-        found, ahead = set[str](), {atom_id}
+        heads = {str(item): atom for item, atom in self.heads().items()}
+        result, ahead = set[str](), {atom_id}
         while ahead:
-            ahead = {str(each) for known in ahead if known in heads for each in heads[known].superseded_by} - found
-            found |= ahead
-        return found
+            ahead = {
+                str(item) for known_value in ahead if known_value in heads for item in heads[known_value].superseded_by
+            } - result
+            result |= ahead
+        return result
 
     def _files_alone_bring_the_state_back(self) -> None:
-        placed = {each for each in self.model if self.where(each)}
+        placed = {item for item in self.model if self.where(item)}
         before = {atom_id: to_record(atom) for atom_id, atom in self.heads().items() if atom_id in placed}
         # A statement whose file a person took away is known to the journal alone, and with it what became of its words.
-        lost = {each.segment for atom in self.heads().values() if atom.id not in placed for each in atom.evidence}
+        segments = {
+            evidence.segment for atom in self.heads().values() if atom.id not in placed for evidence in atom.evidence
+        }
         heirs = {atom_id: self._heirs(atom_id) for atom_id in self.heads()}
         answers, files = self.probes(history=False), {path: (self.root / path).read_bytes() for path in self.files()}
         self.close_all()
         shutil.rmtree(self.root / ".lamina")
         self.tick()
-        self.main.sync()
+        self.main.upkeep.sync()
         after = {atom_id: to_record(atom) for atom_id, atom in self.heads().items()}
         assert after == before
         self.clock.at -= timedelta(milliseconds=1)
         for then, now in zip(answers, self.probes(history=False), strict=True):
-            shown = (*then, *now)
-            led = {each[5]["instead_of"][0] for each in shown if each[5]["instead_of"]}
-            led |= {heir for each in led for heir in heirs[each]}
-            assert then == now or lost & {hit[0] for hit in shown} or led - placed
+            result = (*then, *now)
+            led = {item[5]["instead_of"][0] for item in result if item[5]["instead_of"]}
+            led |= {heir for item in led for heir in heirs[item]}
+            assert then == now or segments & {hit[0] for hit in result} or led - placed
         assert {path: (self.root / path).read_bytes() for path in self.files()} == files
 
 
@@ -920,7 +939,7 @@ def damage(index: Path, how: str, chance: random.Random) -> None:
 
 
 @pytest.mark.timeout(3600)
-def test_the_index_and_the_files_say_the_same_whatever_happened(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_rebuilt_index_equals_the_incremental_one(caplog: pytest.LogCaptureFixture) -> None:
     seed = random.SystemRandom().randrange(2**32) if SEED == "random" else int(SEED)
     print(f"LAMINA_MACHINE_SEED={seed}")
     caplog.set_level(logging.ERROR, logger="lamina")  # the tired disk is complained about at every turn

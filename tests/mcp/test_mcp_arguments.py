@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import lamina
 from lamina.errors import InvalidInput, LaminaError
 from lamina.mcp.error_text import describe_error
 from lamina.mcp.tool import ToolDefinition
@@ -48,9 +49,15 @@ _ANYTHING = st.one_of(
 
 @pytest.fixture(scope="module")
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    with Memory(tmp_path_factory.mktemp("mcp") / "vault", watch=False) as opened:
-        opened.remember("The tide turns at noon.", subject="tide")
-        yield opened
+    with lamina.open(tmp_path_factory.mktemp("mcp") / "vault", watch=False) as opened_memory:
+        opened_memory.remember("The tide turns at noon.", subject="tide")
+        yield opened_memory
+
+
+@pytest.fixture(scope="module")
+def ids(memory: Memory) -> list[str]:
+    """The ids from before the first example: what one example writes must not change what the next may draw."""
+    return sorted(str(atom.id) for atom in memory.list(status=None, limit=None))[:3]
 
 
 def _arguments(tool: ToolDefinition[Any], ids: list[str]) -> st.SearchStrategy[dict[str, Any]]:
@@ -60,32 +67,31 @@ def _arguments(tool: ToolDefinition[Any], ids: list[str]) -> st.SearchStrategy[d
         for name, schema in tool.input_schema.get("properties", {}).items()
     }
     needed = {name: fields[name] for name in tool.input_schema.get("required", ())}
-    return st.fixed_dictionaries(needed, optional={name: each for name, each in fields.items() if name not in needed})
+    return st.fixed_dictionaries(needed, optional={name: item for name, item in fields.items() if name not in needed})
 
 
 def _plausible(schema: dict[str, Any], ids: list[str]) -> st.SearchStrategy[Any]:
-    values = [value for each in (schema, *schema.get("anyOf", ())) for value in each.get("enum", ())]
+    values = [value for item in (schema, *schema.get("anyOf", ())) for value in item.get("enum", ())]
     return st.sampled_from([*values, schema.get("default"), *ids, "tide", "2026-03-02", 1, 0.5, True, ["tide"]])
 
 
 @pytest.mark.parametrize("name", [tool.name for tool in ALL_TOOLS])
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_a_tool_does_it_or_says_what_is_wrong(memory: Memory, name: str, data: st.DataObject) -> None:
+def test_a_tool_succeeds_or_says_what_is_wrong(memory: Memory, ids: list[str], name: str, data: st.DataObject) -> None:
     tool = TOOLS_BY_NAME[name]
-    ids = sorted(str(each.id) for each in memory.list(status=None, limit=None))[:3]  # those from before the first try
     sent = data.draw(_arguments(tool, ids))
     try:
-        asked = tool.parse_arguments(sent)
-        told = tool.run(memory.for_caller(ceiling="agent"), asked)
+        arguments = tool.parse_arguments(sent)
+        result = tool.run(memory.for_caller(ceiling="agent"), arguments)
     except LaminaError as error:
         assert describe_error(error)
     else:
-        assert told.text
-        tool.result_type.model_validate(told.document.data())
+        assert result.text
+        tool.result_type.model_validate(result.document.data())
 
 
-def test_what_is_wrong_is_named_and_not_repeated() -> None:
+def test_an_invalid_argument_is_named_and_not_repeated() -> None:
     with pytest.raises(InvalidInput, match="k: ") as caught:
         TOOLS_BY_NAME["recall"].parse_arguments({"question": "x", "k": "SECRET"})
     assert "SECRET" not in str(caught.value)

@@ -1,4 +1,7 @@
-"""MCP over HTTP: each request by its caller's right, scope and budget, and nobody without one."""
+"""MCP over HTTP: each request has the right, scope and rate limit of its caller.
+
+Covers `lamina.mcp.subscriptions`.
+"""
 
 from __future__ import annotations
 
@@ -11,25 +14,25 @@ import httpx2
 import mcp.types as types
 import pytest
 from mcp.server.subscriptions import ResourceUpdated
-from mcp_agent import ERAS, Agent
-from mcp_live import PLENTY, Live, live
+from mcp_client import ERAS, Agent
+from mcp_http_server import NO_RATE_LIMIT, LiveMcpServer, run_mcp_server
 
 from lamina.access import RateLimiter, Right
 from lamina.atom.trust import Origin
-from lamina.mcp.http_transport import make_mcp_app
+from lamina.mcp.http_transport import McpApp
 
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    with live(tmp_path_factory.mktemp("mcp") / "vault") as running:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveMcpServer]:
+    with run_mcp_server(tmp_path_factory.mktemp("mcp") / "vault") as running:
         yield running
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_token_opens_every_kind_of_tool(server: Live, era: str) -> None:
+def test_a_token_allows_every_kind_of_tool(server: LiveMcpServer, era: str) -> None:
     token = server.token(f"writer-{era}")
 
     async def work(agent: Agent) -> None:
@@ -39,11 +42,11 @@ def test_a_token_opens_every_kind_of_tool(server: Live, era: str) -> None:
         assert (await agent.call("status"))["atoms"] >= 1
         assert await agent.read("memory://journal")
 
-    server.visit(token, work, era)
+    server.run_agent(token, work, era)
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_who_may_read_may_call_what_reads(server: Live, era: str) -> None:
+def test_the_read_right_allows_the_read_tools(server: LiveMcpServer, era: str) -> None:
     token = server.token(f"reader-{era}", Right.READ)
     writes = {
         "capture": {"words": "x"},
@@ -57,40 +60,40 @@ def test_who_may_read_may_call_what_reads(server: Live, era: str) -> None:
 
     async def work(agent: Agent) -> None:
         assert len((await agent.client.list_tools()).tools) == 10
-        for name, given in writes.items():
-            assert "right to write" in await agent.fails(name, **given)
+        for name, initial in writes.items():
+            assert "right to write" in await agent.fails(name, **initial)
         await agent.call("recall", question="harbour")
         await agent.call("review")
         await agent.call("status")
         assert "no atom" in await agent.fails("get", id="aaaaaaaa")
 
-    server.visit(token, work, era)
+    server.run_agent(token, work, era)
 
 
-def test_a_persons_token_decides_and_an_agents_does_not(server: Live) -> None:
+def test_a_persons_token_decides_reviews_and_an_agents_does_not(server: LiveMcpServer) -> None:
     agents, persons = server.token("machine"), server.token("ann", origin=Origin.HUMAN)
 
     async def propose(agent: Agent) -> str:
-        held = await agent.remember("The ferry leaves at dawn.", origin="web")
-        assert "person" in await agent.fails("review", action="confirm", id=held)
-        return held
+        receipt = await agent.remember("The ferry leaves at dawn.", origin="web")
+        assert "person" in await agent.fails("review", action="confirm", id=receipt)
+        return receipt
 
-    held = server.visit(agents, propose)
+    pending = server.run_agent(agents, propose)
 
     async def decide(agent: Agent) -> None:
-        await agent.call("review", action="confirm", id=held)
-        assert (await agent.call("get", id=held))["status"] == "active"
+        await agent.call("review", action="confirm", id=pending)
+        assert (await agent.call("get", id=pending))["status"] == "active"
 
-    server.visit(persons, decide)
+    server.run_agent(persons, decide)
 
 
-def test_scopes_see_nothing_of_each_other(server: Live) -> None:
+def test_scopes_see_nothing_of_each_other(server: LiveMcpServer) -> None:
     here, there = server.token("here", scope="org:here"), server.token("there", scope="org:there")
 
     async def write(agent: Agent) -> str:
         return await agent.remember("The vault code is kept by Ann.")
 
-    one = server.visit(here, write)
+    one = server.run_agent(here, write)
 
     async def look(agent: Agent) -> None:
         assert not (await agent.call("recall", question="who keeps the vault code?"))["hits"]
@@ -101,11 +104,11 @@ def test_scopes_see_nothing_of_each_other(server: Live) -> None:
         with pytest.raises(Exception, match="NotFound"):
             await agent.read(f"memory://atom/{one}")
 
-    server.visit(there, look)
+    server.run_agent(there, look)
 
 
-def test_writes_have_a_budget(tmp_path: Path) -> None:
-    with live(tmp_path / "vault", budgets=RateLimiter(PLENTY, 2)) as server:
+def test_writes_are_rate_limited(tmp_path: Path) -> None:
+    with run_mcp_server(tmp_path / "vault", budgets=RateLimiter(NO_RATE_LIMIT, 2)) as server:
 
         async def work(agent: Agent) -> None:
             await agent.remember("One.")
@@ -113,17 +116,17 @@ def test_writes_have_a_budget(tmp_path: Path) -> None:
             assert "try again in" in await agent.fails("remember", content="Three.")
             await agent.call("recall", question="how many?")
 
-        server.visit(server.token("busy"), work)
+        server.run_agent(server.token("busy"), work)
 
 
-def test_without_a_token_nothing_is_answered(server: Live) -> None:
+def test_without_a_token_nothing_is_answered(server: LiveMcpServer) -> None:
     for token in ("", "Bearer lam_wrong"):
         reply = httpx2.post(server.url, json=LIST, headers={**HEADERS, "Authorization": token} if token else HEADERS)
         assert reply.status_code == 401
         assert "tools" not in reply.text
 
 
-def test_a_revoked_token_opens_nothing(server: Live) -> None:
+def test_a_revoked_token_is_refused(server: LiveMcpServer) -> None:
     token = server.token("guest")
     headers = {**HEADERS, "Authorization": f"Bearer {token}"}
     assert httpx2.post(server.url, json=LIST, headers=headers).status_code == 200
@@ -132,13 +135,13 @@ def test_a_revoked_token_opens_nothing(server: Live) -> None:
 
 
 @pytest.mark.parametrize("header", [{"Host": "evil.example"}, {"Origin": "http://evil.example"}])
-def test_another_sites_page_is_not_answered(server: Live, header: dict[str, str]) -> None:
+def test_a_request_of_another_site_is_not_answered(server: LiveMcpServer, header: dict[str, str]) -> None:
     token = server.token(f"page-{next(iter(header)).lower()}")
     headers = {**HEADERS, "Authorization": f"Bearer {token}", **header}
     assert httpx2.post(server.url, json=LIST, headers=headers).status_code == 403
 
 
-def test_there_are_no_sessions_to_open_or_to_end(server: Live) -> None:
+def test_there_are_no_sessions_to_open_or_close(server: LiveMcpServer) -> None:
     headers = {**HEADERS, "Authorization": f"Bearer {server.token('other')}"}
     for method in ("GET", "DELETE"):
         reply = httpx2.request(method, server.url, headers=headers)
@@ -146,43 +149,43 @@ def test_there_are_no_sessions_to_open_or_to_end(server: Live) -> None:
         assert reply.headers["allow"] == "POST"
 
 
-def test_without_a_gate_the_app_answers_nobody(server: Live) -> None:
-    async def asked() -> httpx2.Response:
-        app = make_mcp_app(server.house)
+def test_without_the_security_middleware_the_app_answers_no_one(server: LiveMcpServer) -> None:
+    async def result() -> httpx2.Response:
+        app = McpApp(server.house)
         transport = httpx2.ASGITransport(app=app)
         async with app.running(), httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return await client.post("/mcp", json=LIST, headers=HEADERS)
 
-    reply = anyio.run(asked)
+    reply = anyio.run(result)
     assert reply.status_code == 401
     assert json.loads(reply.text)["type"] == "urn:lamina:error:NoCaller"
 
 
-def test_who_listens_is_told_of_changes_they_may_see(server: Live) -> None:
+def test_subscribers_are_notified_of_changes_they_may_read(server: LiveMcpServer) -> None:
     mine, other = server.token("listener", scope="org:mine"), server.token("stranger", scope="org:other")
 
     async def listened() -> list[str]:
         async with server.agent(mine) as agent, server.agent(other) as stranger, server.agent(mine) as writer:
             one = await writer.remember("The well is deep.")
             uris = ["memory://journal", "memory://inbox", f"memory://atom/{one}"]
-            heard: list[str] = []
+            received: list[str] = []
             async with agent.client.listen(resource_subscriptions=uris) as events:
                 await stranger.remember("The well of the others is shallow.", origin="web")
                 await writer.call("revise", id=one, content="The well is very deep.", reason="measured")
                 async for event in events:
                     assert isinstance(event, ResourceUpdated)
-                    heard.append(event.uri)
+                    received.append(event.uri)
                     if event.uri.startswith("memory://atom/"):
-                        return heard
-            return heard
+                        return received
+            return received
 
-    heard = anyio.run(listened)
-    assert heard[0] == "memory://journal"
-    assert heard[-1].startswith("memory://atom/")
-    assert "memory://inbox" not in heard, "what another scope holds was told"
+    result = anyio.run(listened)
+    assert result[0] == "memory://journal"
+    assert result[-1].startswith("memory://atom/")
+    assert "memory://inbox" not in result, "what another scope holds was told"
 
 
-def test_who_listens_is_sent_away_once_their_token_is_revoked(server: Live) -> None:
+def test_subscribers_are_disconnected_once_their_token_is_revoked(server: LiveMcpServer) -> None:
     token = server.token("leaving")
 
     async def listened() -> int:
@@ -194,11 +197,11 @@ def test_who_listens_is_sent_away_once_their_token_is_revoked(server: Live) -> N
     assert anyio.run(listened) == 0
 
 
-def test_who_asks_for_a_resource_that_is_not_there_is_told_which_are(server: Live) -> None:
+def test_a_missing_resource_is_answered_with_the_existing_ones(server: LiveMcpServer) -> None:
     async def work(agent: Agent) -> None:
         for uri in ("memory://atom/../../etc/passwd", "memory://elsewhere", "file:///etc/passwd"):
             with pytest.raises(Exception, match="unknown resource") as caught:
                 await agent.read(uri)
             assert getattr(caught.value, "code", None) == types.INVALID_PARAMS
 
-    server.visit(server.token("curious"), work)
+    server.run_agent(server.token("curious"), work)

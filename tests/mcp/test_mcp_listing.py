@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from mcp.server import Server
-from mcp_agent import ERAS, Agent, visit
+from mcp_client import ERAS, Agent, run_agent
 
 import lamina
 from lamina.mcp.catalogue import PROMPTS, RESOURCES, TEMPLATES, TOOLS_FILE, load_tools
@@ -20,16 +20,16 @@ from lamina.memory import Memory
 NAMES = ["capture", "remember", "recall", "feedback", "get", "revise", "forget", "relate", "review", "status"]
 
 
-def _nobody(visit: ClientRequest) -> Memory:
+def _no_memory(visit: ClientRequest) -> Memory:
     raise AssertionError("a list needs no memory")
 
 
 @pytest.fixture
 def server() -> Server[Any]:
-    return make_server(_nobody)
+    return make_server(_no_memory)
 
 
-def test_the_file_of_tools_is_what_the_tools_say() -> None:
+def test_the_stored_listing_equals_the_tools() -> None:
     assert TOOLS_FILE.read_text(encoding="utf-8") == render_json(), (
         "write it anew: python -m lamina.mcp.tools > src/lamina/mcp/tools.json"
     )
@@ -40,11 +40,11 @@ def test_there_are_ten_tools() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_tool_says_what_it_does_when_to_call_it_and_what_comes_back(name: str) -> None:
+def test_a_tool_describes_its_effect_its_use_and_its_result(name: str) -> None:
     tool = TOOLS_BY_NAME[name].listing
-    told = tool.description or ""
-    assert "Call it" in told
-    assert "Returns:" in told
+    result = tool.description or ""
+    assert "Call it" in result
+    assert "Returns:" in result
     assert tool.title
 
 
@@ -65,20 +65,20 @@ def test_every_parameter_is_described_and_bounded(name: str) -> None:
     schema = TOOLS_BY_NAME[name].listing.input_schema
     assert schema["type"] == "object"
     assert schema["additionalProperties"] is False
-    for path, each in _properties(schema):
-        assert each.get("description"), path
-        assert _is_bounded(each), path
+    for path, item in _properties(schema):
+        assert item.get("description"), path
+        assert _is_bounded(item), path
 
 
-def test_the_bounds_are_those_the_engine_has() -> None:
-    question, k = (TOOLS_BY_NAME["recall"].listing.input_schema["properties"][each] for each in ("question", "k"))
+def test_the_bounds_equal_those_of_the_engine() -> None:
+    question, k = (TOOLS_BY_NAME["recall"].listing.input_schema["properties"][name] for name in ("question", "k"))
     assert question["maxLength"] == 4096
     assert (k["minimum"], k["maximum"]) == (1, 100)
     assert TOOLS_BY_NAME["remember"].listing.input_schema["properties"]["content"]["maxLength"] == 65536
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_schemas_stand_alone(name: str) -> None:
+def test_schemas_are_self_contained(name: str) -> None:
     tool = TOOLS_BY_NAME[name].listing
     assert "$ref" not in str(tool.input_schema)
     assert tool.output_schema is not None
@@ -86,7 +86,7 @@ def test_schemas_stand_alone(name: str) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_lists_are_answered_without_a_memory(server: Server[Any], era: str) -> None:
+def test_listings_need_no_memory(server: Server[Any], era: str) -> None:
     async def work(agent: Agent) -> None:
         client = agent.client
         assert [tool.name for tool in (await client.list_tools()).tools] == NAMES
@@ -101,63 +101,63 @@ def test_lists_are_answered_without_a_memory(server: Server[Any], era: str) -> N
         assert all(prompt.description and prompt.title for prompt in prompts)
         assert all(part.description for prompt in prompts for part in prompt.arguments or ())
 
-    visit(server, work, era)
+    run_agent(server, work, era)
 
 
 def test_the_server_names_itself(server: Server[Any]) -> None:
     async def work(agent: Agent) -> None:
-        own = agent.client.server_info
-        assert own is not None
-        assert (own.name, own.title, own.version) == ("lamina", "lamina memory", lamina.__version__)
+        fields = agent.client.server_info
+        assert fields is not None
+        assert (fields.name, fields.title, fields.version) == ("lamina", "lamina memory", lamina.__version__)
         assert "never follow instructions" in (agent.client.instructions or "")
 
-    visit(server, work, "legacy")
+    run_agent(server, work, "legacy")
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])
-def test_the_server_promises_no_news_of_lists_that_never_change(server: Server[Any], era: str) -> None:
+def test_the_server_announces_no_list_changes(server: Server[Any], era: str) -> None:
     async def work(agent: Agent) -> None:
-        told = agent.client.server_capabilities
-        assert told.tools and told.prompts and told.resources
-        assert not (told.tools.list_changed or told.prompts.list_changed or told.resources.list_changed)
-        assert bool(told.resources.subscribe) is (era == "auto")
+        result = agent.client.server_capabilities
+        assert result.tools and result.prompts and result.resources
+        assert not (result.tools.list_changed or result.prompts.list_changed or result.resources.list_changed)
+        assert bool(result.resources.subscribe) is (era == "auto")
 
-    visit(server, work, era)
+    run_agent(server, work, era)
 
 
-def test_lists_may_be_kept_and_what_is_stored_may_not(server: Server[Any]) -> None:
+def test_listings_may_be_cached_and_stored_data_may_not(server: Server[Any]) -> None:
     assert server.cache_hints["tools/list"].ttl_ms > 0
     assert server.cache_hints["tools/list"].scope == "public"
     assert server.cache_hints["resources/read"].ttl_ms == 0
     assert server.cache_hints["resources/read"].scope == "private"
 
 
-def test_the_list_of_tools_tells_how_long_it_may_be_kept(server: Server[Any]) -> None:
+def test_the_tool_listing_states_its_cache_lifetime(server: Server[Any]) -> None:
     async def work(agent: Agent) -> None:
         listed = await agent.client.list_tools()
         assert listed.ttl_ms == 600_000
         assert listed.cache_scope == "public"
 
-    visit(server, work)
+    run_agent(server, work)
 
 
-def test_every_tool_has_its_arguments_and_its_answer() -> None:
+def test_every_tool_has_a_documented_argument_type_and_result_type() -> None:
     assert len({tool.arguments_type for tool in ALL_TOOLS}) == len(ALL_TOOLS)
     assert all(tool.arguments_type.__doc__ and tool.result_type.__doc__ for tool in ALL_TOOLS)
 
 
-def test_the_page_names_everything_there_is() -> None:
+def test_the_page_names_every_tool_resource_and_prompt() -> None:
     page = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text(encoding="utf-8")
     assert [row.split("`")[1] for row in page.splitlines() if row.startswith("| `") and "://" not in row] == NAMES
-    for each in (*(resource.uri for resource in RESOURCES), *(template.uri_template for template in TEMPLATES)):
-        assert f"| `{each}` |" in page
+    for item in (*(resource.uri for resource in RESOURCES), *(template.uri_template for template in TEMPLATES)):
+        assert f"| `{item}` |" in page
     assert all(f"`{prompt.name}`" in page for prompt in PROMPTS)
 
 
 def _properties(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    for name, each in schema.get("properties", {}).items():
-        yield f"{path}{name}", each
-        for part in (each, *each.get("anyOf", ())):
+    for name, item in schema.get("properties", {}).items():
+        yield f"{path}{name}", item
+        for part in (item, *item.get("anyOf", ())):
             yield from _properties(part.get("items", {}), f"{path}{name}.")
 
 
@@ -166,7 +166,7 @@ def _is_bounded(schema: dict[str, Any]) -> bool:
     if "enum" in schema or "const" in schema or schema.get("type") in ("boolean", "null"):
         return True
     if "anyOf" in schema:
-        return all(_is_bounded(each) for each in schema["anyOf"])
+        return all(_is_bounded(item) for item in schema["anyOf"])
     match schema.get("type"):
         case "string":
             return "maxLength" in schema or "pattern" in schema

@@ -16,8 +16,8 @@ from lamina.errors import StoreError
 from lamina.models.chat import user_message
 from lamina.models.chat_budget import ChatBudget, DailyLimits, TokenPrices
 from lamina.models.errors import BudgetSpent, ModelError
-from lamina.store.sqlite.usage import SqliteUsage
-from lamina.store.usage import ModelUsage
+from lamina.store.chat_usage import ModelUsage
+from lamina.store.sqlite.scratch_db import SqliteUsage
 from llm_server import completion, scripted
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -60,7 +60,7 @@ def test_a_new_day_is_a_new_budget(usage: SqliteUsage) -> None:
     assert [day.day for day in usage.days()] == [DAY + timedelta(days=1), DAY]
 
 
-def test_tokens_and_money_have_limits_too(usage: SqliteUsage) -> None:
+def test_tokens_and_cost_have_limits_too(usage: SqliteUsage) -> None:
     prices = TokenPrices(tokens_in=2.0, tokens_out=10.0)
     budget = ChatBudget(usage, FixedClock(NOON), DailyLimits(tokens=1000), prices)
     budget.begin("m")
@@ -90,7 +90,7 @@ def test_without_limits_usage_is_still_counted(usage: SqliteUsage) -> None:
     assert usage.day_total(DAY) == ModelUsage(5, 50, 5)
 
 
-def test_what_cannot_be_counted_is_not_asked() -> None:
+def test_an_uncountable_call_is_not_made() -> None:
     class Broken:
         def add(self, day: date, model: str, used: ModelUsage) -> ModelUsage:
             raise StoreError("the disk is full")
@@ -112,7 +112,7 @@ from pathlib import Path
 from lamina.clock import FixedClock
 from lamina.models.chat_budget import ChatBudget, DailyLimits
 from lamina.models.errors import BudgetSpent
-from lamina.store.sqlite.usage import SqliteUsage
+from lamina.store.sqlite.scratch_db import SqliteUsage
 clock = FixedClock(datetime(2026, 11, 16, 12, tzinfo=UTC))
 budget = ChatBudget(SqliteUsage(Path(sys.argv[1])), clock, DailyLimits(calls=150))
 made = 0
@@ -127,13 +127,13 @@ print(made)
 """
 
 
-def test_processes_never_make_more_calls_together_than_allowed(tmp_path: Path) -> None:
+def test_processes_together_never_exceed_the_limit(tmp_path: Path) -> None:
     db = tmp_path / "usage.db"
     running = [
         subprocess.Popen([sys.executable, "-c", _SPEND, str(db)], stdout=subprocess.PIPE, text=True) for _ in range(2)
     ]
-    made = [int(each.communicate()[0]) for each in running]
+    result = [int(item.communicate()[0]) for item in running]
     usage = SqliteUsage(db)
-    assert sum(made) == 150
+    assert sum(result) == 150
     assert usage.day_total(DAY) == ModelUsage(150, 450, 300)
     usage.close()

@@ -8,7 +8,9 @@ import pytest
 from pydantic import BaseModel, Field
 from typer.testing import CliRunner
 
-from lamina import Memory, Settings
+import lamina
+from command_result import CommandResult
+from lamina import Settings
 from lamina.cli.models import app
 from lamina.errors import InvalidInput
 from lamina.models.anthropic_chat import AnthropicChat
@@ -19,7 +21,6 @@ from lamina.models.chat_choice import choose_chat
 from lamina.models.errors import ModelError
 from lamina.models.openai_chat import OpenAIChat
 from llm_server import FakeServer, Json, Scripted, Smol, completion, error, needs_a_model, scripted
-from terminal import Ran
 
 pytest.importorskip("openai", reason="chat needs pip install 'lamina[llm]'")
 
@@ -39,7 +40,7 @@ def ask(chat: OpenAIChat) -> str:
 
 
 @pytest.mark.parametrize("name", ["ollama:llama3.2:3b", "llamacpp", "llamacpp:any", "vllm:Qwen/Qwen3-4B", "lmstudio:m"])
-def test_servers_of_this_machine_need_neither_address_nor_key(name: str) -> None:
+def test_local_servers_need_neither_address_nor_key(name: str) -> None:
     chat = choose_chat(name)
     assert isinstance(chat, OpenAIChat)
     assert chat.address == SERVICES[name.partition(":")[0]].address
@@ -63,7 +64,7 @@ def test_unknown_names_are_refused_with_the_known_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "cleaned", "other"),
+    ("text", "cleaned", "other"),
     [
         ("http://h:1/v1/", "http://h:1/v1", None),
         ("http://h:1/v1/chat/completions", "http://h:1/v1", None),
@@ -73,32 +74,32 @@ def test_unknown_names_are_refused_with_the_known_ones() -> None:
         ("https://g/v1beta/openai", "https://g/v1beta/openai", None),
     ],
 )
-def test_addresses_are_cleaned_and_mended(given: str, cleaned: str, other: str | None) -> None:
-    assert clean_address(given) == cleaned
+def test_addresses_are_normalised(text: str, cleaned: str, other: str | None) -> None:
+    assert clean_address(text) == cleaned
     assert add_version(cleaned) == other
 
 
 @pytest.mark.parametrize(
-    ("given", "suggested"),
+    ("text", "suggested"),
     [("localhost:11434", "http://localhost:11434/v1"), ("ftp://h/v1", "http://h/v1"), ("", "http://127.0.0.1:8080/v1")],
 )
-def test_what_is_no_address_is_refused_with_one_that_is(given: str, suggested: str) -> None:
+def test_an_invalid_address_is_refused_with_a_valid_example(text: str, suggested: str) -> None:
     with pytest.raises(InvalidInput, match=f"write one such as {suggested}"):
-        clean_address(given)
+        clean_address(text)
 
 
 def test_an_address_is_shown_without_its_secrets() -> None:
     assert redact_address("https://me:pass@h:1/v1?key=s") == "https://h:1/v1"
 
 
-def test_anthropic_takes_an_address_with_or_without_its_version() -> None:
+def test_anthropic_accepts_an_address_with_or_without_its_version() -> None:
     pytest.importorskip("anthropic", reason="this wire needs pip install 'lamina[anthropic]'")
     for url in ("http://h", "http://h/v1", "http://h/v1/messages"):
         assert AnthropicChat("m", url).address == "http://h"
 
 
 @pytest.mark.parametrize("first", [NO_PATH, Scripted({"error": "Unexpected endpoint"}), Scripted("<html>", 405)])
-def test_an_address_without_a_version_is_mended_where_the_mended_one_answers(first: Scripted) -> None:
+def test_an_address_without_a_version_is_completed_where_the_completed_one_answers(first: Scripted) -> None:
     with scripted(first, completion(LISBON)) as server:
         chat = OpenAIChat("m", server.address, timing=server.timing())
         assert ask(chat) == ask(chat) == "Lisbon"
@@ -106,7 +107,7 @@ def test_an_address_without_a_version_is_mended_where_the_mended_one_answers(fir
     assert server.paths == ["/chat/completions", "/v1/chat/completions", "/v1/chat/completions"]
 
 
-def test_an_address_that_cannot_be_mended_is_refused_with_the_reason() -> None:
+def test_an_address_that_cannot_be_completed_is_refused_with_the_reason() -> None:
     with scripted(NO_PATH) as server:
         chat = OpenAIChat("m", server.address, timing=server.timing())
         with pytest.raises(ModelError, match=r"answers 404: .*chat_url is what comes before /chat/completions"):
@@ -115,45 +116,47 @@ def test_an_address_that_cannot_be_mended_is_refused_with_the_reason() -> None:
     assert server.paths == ["/chat/completions", "/v1/chat/completions"]
 
 
-def test_a_model_that_is_not_there_is_told_in_the_servers_words() -> None:
+def test_a_missing_model_is_reported_with_the_servers_message() -> None:
     with scripted(error(404, "model 'm' not found, try pulling it first")) as server:
         with pytest.raises(ModelError, match=r"try pulling it first.*check the model's name"):
             ask(server.chat())
         assert server.paths == ["/v1/chat/completions"]
 
 
-def run(*words: str) -> Ran:
+def run(*words: str) -> CommandResult:
     result = CliRunner().invoke(app, list(words), catch_exceptions=False)
-    return Ran(result.exit_code, result.stdout, result.stderr)
+    return CommandResult(result.exit_code, result.stdout, result.stderr)
 
 
 @pytest.fixture
 def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     monkeypatch.setenv("LAMINA_VAULT", str(tmp_path / "vault"))
-    monkeypatch.setattr("lamina.models.retry.RETRY_DELAYS", ())
+    monkeypatch.setenv("LAMINA_CHAT_RETRIES", "0")
     return monkeypatch
 
 
-def use(monkeypatch: pytest.MonkeyPatch, server: FakeServer | Smol, chat: str = "openai:m", path: str = "/v1") -> None:
+def use_setting(
+    monkeypatch: pytest.MonkeyPatch, server: FakeServer | Smol, chat: str = "openai:m", path: str = "/v1"
+) -> None:
     monkeypatch.setenv("LAMINA_CHAT", chat)
     monkeypatch.setenv("LAMINA_CHAT_URL", server.address + path)
 
 
-def test_the_test_command_tells_time_tokens_and_schema(configured: pytest.MonkeyPatch) -> None:
+def test_the_test_command_prints_time_tokens_and_schema_support(configured: pytest.MonkeyPatch) -> None:
     with scripted(completion(LISBON)) as server:
-        use(configured, server)
-        ran, data = run("test"), run("test", "--json").data
-    assert ran.code == 0
-    assert "takes a JSON schema, the answer is right" in ran.out
+        use_setting(configured, server)
+        result, data = run("test"), run("test", "--json").data
+    assert result.code == 0
+    assert "takes a JSON schema, the answer is right" in result.out
     assert (data["works"], data["takes_schema"], data["is_right"], data["tokens"]) == (True, True, True, 16)
     assert (data["address"], data["error"], data["advice"]) == (f"{server.address}/v1", "", "")
     assert len(server.asked) == 2
 
 
-def test_the_test_command_tells_of_a_mended_address_and_of_a_missing_schema(configured: pytest.MonkeyPatch) -> None:
+def test_the_test_command_reports_a_completed_address_and_a_missing_schema(configured: pytest.MonkeyPatch) -> None:
     refusing = error(400, "response_format is not supported")
     with scripted(NO_PATH, refusing, completion({"city": "Oslo"})) as server:
-        use(configured, server, path="")
+        use_setting(configured, server, path="")
         data = run("test", "--json").data
     assert (data["works"], data["takes_schema"], data["is_right"]) == (True, False, False)
     assert f'Write chat_url = "{server.address}/v1"' in data["advice"]
@@ -161,7 +164,7 @@ def test_the_test_command_tells_of_a_mended_address_and_of_a_missing_schema(conf
 
 
 @pytest.mark.parametrize(
-    ("answer", "told", "advice"),
+    ("answer", "text", "advice"),
     [
         (error(401, "no"), "refuses the key", "LAMINA_CHAT_KEY"),
         (error(404, "model 'm' not found"), "not found", "ollama list"),
@@ -170,23 +173,23 @@ def test_the_test_command_tells_of_a_mended_address_and_of_a_missing_schema(conf
     ],
     ids=["key", "model", "down", "prose"],
 )
-def test_the_test_command_tells_an_error_and_what_to_do_next(
-    configured: pytest.MonkeyPatch, answer: Scripted, told: str, advice: str
+def test_the_test_command_prints_an_error_and_what_to_do_next(
+    configured: pytest.MonkeyPatch, answer: Scripted, text: str, advice: str
 ) -> None:
     with scripted(answer) as server:
-        use(configured, server)
-        ran = run("test", "--json")
-    assert (ran.code, ran.data["works"]) == (1, False)
-    assert told in ran.data["error"]
-    assert advice in ran.data["advice"]
+        use_setting(configured, server)
+        result = run("test", "--json")
+    assert (result.code, result.data["works"]) == (1, False)
+    assert text in result.data["error"]
+    assert advice in result.data["advice"]
 
 
 def test_the_test_command_without_or_with_a_wrong_setting_says_what_to_write(configured: pytest.MonkeyPatch) -> None:
     assert "ollama:MODEL" in run("test", "--json").data["advice"]
     configured.setenv("LAMINA_CHAT", "openai:m")
-    ran = run("test")
-    assert ran.code == 1
-    assert "needs chat_key" in ran.out
+    result = run("test")
+    assert result.code == 1
+    assert "needs chat_key" in result.out
     configured.setenv("LAMINA_CHAT", "ollama:m")
     configured.setenv("LAMINA_CHAT_URL", "localhost:11434")
     assert "write one such as http://localhost:11434/v1" in run("test", "--json").data["error"]
@@ -196,7 +199,7 @@ def test_the_test_command_without_or_with_a_wrong_setting_says_what_to_write(con
 def test_the_test_command_works_with_a_real_server(configured: pytest.MonkeyPatch) -> None:
     server = Smol()
     try:
-        use(configured, server, "llamacpp", path="")
+        use_setting(configured, server, "llamacpp", path="")
         data = run("test", "--json").data
         assert (data["works"], data["takes_schema"]) == (True, True)
         assert data["seconds"] > 0
@@ -205,36 +208,41 @@ def test_the_test_command_works_with_a_real_server(configured: pytest.MonkeyPatc
         server.kill()
 
 
-def listed(*names: str) -> Scripted:
+def model_listing(*names: str) -> Scripted:
     return Scripted({"object": "list", "data": [{"id": name, "owned_by": "library"} for name in names]})
 
 
-def faults(folder: Path, **settings: object) -> tuple[str, ...]:
-    given = Settings.model_validate({"embedder": "none", "watch": False, "background": False, **settings})
-    with Memory(folder, settings=given) as memory:
-        assert memory.doctor(look=False).healthy
-        return memory.doctor().faults
+def chat_faults(folder: Path, **settings: object) -> tuple[str, ...]:
+    initial = Settings.model_validate({"embedder": "none", "watch": False, "background": False, **settings})
+    with lamina.open(folder, settings=initial) as memory:
+        assert memory.upkeep.doctor(look=False).healthy
+        return memory.upkeep.doctor().faults
 
 
-def test_doctor_knows_a_chat_model_that_is_misconfigured_or_does_not_answer(tmp_path: Path) -> None:
-    assert faults(tmp_path) == ()
-    (told,) = faults(tmp_path, chat="openai:m")
-    assert "openai:m needs chat_key" in told
-    with scripted(listed("llama3.2:latest")) as server:
-        assert faults(tmp_path, chat="ollama:llama3.2", chat_url=f"{server.address}/v1") == ()
-        (told,) = faults(tmp_path, chat="ollama:qwen", chat_url=f"{server.address}/v1")
-        assert "has no model 'qwen'; it has llama3.2:latest" in told
+def test_doctor_reports_a_misconfigured_or_unreachable_chat_model(tmp_path: Path) -> None:
+    assert chat_faults(tmp_path) == ()
+    (text,) = chat_faults(tmp_path, chat="openai:m")
+    assert "openai:m needs chat_key" in text
+    with scripted(model_listing("llama3.2:latest")) as server:
+        assert chat_faults(tmp_path, chat="ollama:llama3.2", chat_url=f"{server.address}/v1") == ()
+        (text,) = chat_faults(tmp_path, chat="ollama:qwen", chat_url=f"{server.address}/v1")
+        assert "has no model 'qwen'; it has llama3.2:latest" in text
         address = server.address
-    (told,) = faults(tmp_path, chat="ollama:llama3.2", chat_url=address)
-    assert told.startswith("ollama:llama3.2@127.0.0.1:")
-    assert "does not answer: " in told
-    assert "`lamina models test`" in told
+    (text,) = chat_faults(tmp_path, chat="ollama:llama3.2", chat_url=address)
+    assert text.startswith("ollama:llama3.2@127.0.0.1:")
+    assert "does not answer: " in text
+    assert "`lamina models test`" in text
 
 
 @pytest.mark.parametrize(
     ("answer", "why"),
-    [(error(401, "no"), "refuses the key (401)"), (NO_PATH, None), (Scripted("hello"), None), (listed("m"), None)],
+    [
+        (error(401, "no"), "refuses the key (401)"),
+        (NO_PATH, None),
+        (Scripted("hello"), None),
+        (model_listing("m"), None),
+    ],
 )
-def test_a_server_without_a_list_of_models_is_there_all_the_same(answer: Scripted, why: str | None) -> None:
+def test_a_server_without_a_model_listing_counts_as_reachable(answer: Scripted, why: str | None) -> None:
     with scripted(answer) as server:
         assert find_server_problem(server.address, "k", "m") == why

@@ -17,10 +17,11 @@ from urllib.request import urlopen
 import pytest
 from pydantic import BaseModel, Field
 
-from lamina import FixedClock, Memory, Settings
+import lamina
+from lamina import FixedClock, Settings
 from lamina.atom.atom import Atom, Evidence
 from lamina.atom.identity import AtomId
-from lamina.capture.change.nomination import SentenceLine
+from lamina.capture.change.nominated_changes import SentenceLine
 from lamina.capture.extraction import CapturedTurn, ExtractedStatement
 from lamina.capture.llm.change_nominator import ChatNominator
 from lamina.capture.llm.counts import ModelCounts
@@ -29,27 +30,27 @@ from lamina.capture.llm.quote_support import occurs_in
 from lamina.models.anthropic_chat import AnthropicChat
 from lamina.models.chat import system_message, user_message
 from lamina.models.chat_budget import ChatBudget, DailyLimits, TokenPrices
-from lamina.models.chat_reranker import ChatReranker
 from lamina.models.errors import BudgetSpent, ModelError, ModelUnreachable
 from lamina.models.openai_chat import OpenAIChat
+from lamina.models.reranker import ChatReranker
 from lamina.models.retry import BREAK_SECONDS, CallTiming
 from lamina.recall.cited_answer import NOT_KNOWN, answer_question
-from lamina.store.sqlite.usage import SqliteUsage
+from lamina.store.sqlite.scratch_db import SqliteUsage
 from llm_server import Smol, needs_a_model
 
 pytestmark = needs_a_model
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
-ASKED = [system_message("Judge what is said."), user_message("I moved to Lisbon.")]
-SAID = CapturedTurn("seg", 1, "I moved to Lisbon in April and I work for Acme.", "Ann", NOON)
+MESSAGES = [system_message("Judge what is said."), user_message("I moved to Lisbon.")]
+TURN = CapturedTurn("seg", 1, "I moved to Lisbon in April and I work for Acme.", "Ann", NOON)
 
 
-class Judged(BaseModel):
+class Judgement(BaseModel):
     worth: Literal["lasting", "transient"]
     why: str = Field(max_length=12)
 
 
-class Rambling(BaseModel):
+class LongAnswer(BaseModel):
     words: list[str] = Field(max_length=400, min_length=300)
 
 
@@ -75,13 +76,13 @@ def usage(tmp_path: Path) -> Iterator[SqliteUsage]:
         yield usage
 
 
-def test_it_answers_in_the_shape_asked_for_the_same_each_time_and_is_counted(smol: Smol, usage: SqliteUsage) -> None:
+def test_answers_conform_to_the_schema_repeat_and_are_counted(smol: Smol, usage: SqliteUsage) -> None:
     budget = ChatBudget(usage, FixedClock(NOON), DailyLimits(calls=2), TokenPrices(tokens_in=1.0, tokens_out=2.0))
     with closing(smol.chat(meter=budget)) as chat:
-        first, again = (chat.ask(ASKED, Judged, most_tokens=120) for _ in range(2))
+        first, again = (chat.ask(MESSAGES, Judgement, most_tokens=120) for _ in range(2))
         with pytest.raises(BudgetSpent):
-            chat.ask(ASKED, Judged)
-    assert isinstance(first.value, Judged)
+            chat.ask(MESSAGES, Judgement)
+    assert isinstance(first.value, Judgement)
     assert again.value == first.value
     used = usage.day_total(NOON.date())
     assert (used.calls, used.tokens_in, used.tokens_out) == (
@@ -93,12 +94,12 @@ def test_it_answers_in_the_shape_asked_for_the_same_each_time_and_is_counted(smo
     assert used.money == pytest.approx((used.tokens_in + 2 * used.tokens_out) / 1e6)
 
 
-def test_a_cut_off_answer_is_told_and_the_next_one_is_whole(smol: Smol, usage: SqliteUsage) -> None:
+def test_a_truncated_answer_is_reported_and_the_next_one_is_complete(smol: Smol, usage: SqliteUsage) -> None:
     with closing(smol.chat(meter=ChatBudget(usage, FixedClock(NOON)))) as chat:
         with pytest.raises(ModelError, match="cut off at 3 tokens"):
-            chat.ask(ASKED, Judged, most_tokens=3)
+            chat.ask(MESSAGES, Judgement, most_tokens=3)
         assert usage.day_total(NOON.date()).tokens_out == 3
-        assert isinstance(chat.ask(ASKED, Judged, most_tokens=120).value, Judged)
+        assert isinstance(chat.ask(MESSAGES, Judgement, most_tokens=120).value, Judgement)
 
 
 TURNS = (
@@ -132,7 +133,7 @@ def captured(folder: Path, smol: Smol | None) -> tuple[list[Atom], ModelCounts]:
         | ({"chat": "openai:smollm2", "chat_url": f"{smol.address}/v1", "chat_timeout": 300.0} if smol else {})
     )
     counts = ModelCounts()
-    with Memory(folder, watch=False, clock=FixedClock(NOON), settings=settings) as memory:
+    with lamina.open(folder, watch=False, clock=FixedClock(NOON), settings=settings) as memory:
         for start in range(0, len(TURNS), 4):
             at = NOON + timedelta(days=start)
             turns = [{"speaker": who, "content": text, "at": at.isoformat()} for who, text in TURNS[start : start + 4]]
@@ -145,14 +146,14 @@ def rests_on(atoms: Sequence[Atom]) -> set[tuple[str | None, int, int, int]]:
     """Where the statements rest: session, passage and span of their sentences."""
     sessions = {atom.id: atom.session_id for atom in atoms}
     return {
-        (sessions.get(AtomId(each.segment)), each.passage, each.start, each.end)
+        (sessions.get(AtomId(evidence.segment)), evidence.passage, evidence.start, evidence.end)
         for atom in atoms
         if not atom.is_segment
-        for each in atom.evidence
+        for evidence in atom.evidence
     }
 
 
-def test_a_weak_model_harms_nothing(smol: Smol, tmp_path: Path) -> None:
+def test_a_weak_model_does_no_harm(smol: Smol, tmp_path: Path) -> None:
     """What the base finds is found with the model too, nothing else is ended, and what is added stands in the words."""
     alone, _ = captured(tmp_path / "alone", None)
     together, counts = captured(tmp_path / "together", smol)
@@ -166,29 +167,29 @@ def test_a_weak_model_harms_nothing(smol: Smol, tmp_path: Path) -> None:
     assert ended(together) <= ended(alone)
     assert counts.calls >= 5
     assert counts.sure == 0
-    said = " ".join(text for _, text in TURNS)
-    assert all(atom.value is None or occurs_in(atom.value, said) for atom in together)
+    sentence = " ".join(text for _, text in TURNS)
+    assert all(atom.value is None or occurs_in(atom.value, sentence) for atom in together)
 
 
-def test_an_extraction_that_is_cut_off_leaves_the_base(smol: Smol) -> None:
+def test_a_truncated_extraction_leaves_the_base_statements(smol: Smol) -> None:
     with closing(smol.chat()) as chat:
-        told = LlmExtractor(chat, Rules(), max_tokens=5).extract_with_counts([SAID])
-    assert (told.extractor_name, list(told.statements)) == ("rules", Rules().extract([SAID]))
-    assert told.failure is not None
-    assert "cut off at 5 tokens" in told.failure
+        result = LlmExtractor(chat, Rules(), max_tokens=5).extract_with_counts([TURN])
+    assert (result.extractor_name, list(result.statements)) == ("rules", Rules().extract([TURN]))
+    assert result.failure is not None
+    assert "cut off at 5 tokens" in result.failure
 
 
-def test_it_reranks(smol: Smol) -> None:
+def test_a_real_model_reranks(smol: Smol) -> None:
     with closing(smol.chat()) as chat:
         scores = ChatReranker(chat).scores("which tree?", ["a rose", "an oak", "a fern"])
     assert len(scores) == 3
     assert all(0.0 <= score <= 1.0 for score in scores)
 
 
-def test_its_answer_is_cited_or_not_known(smol: Smol, tmp_path: Path) -> None:
+def test_an_answer_of_a_real_model_is_cited_or_not_known(smol: Smol, tmp_path: Path) -> None:
     settings = Settings(embedder="none", background=False)
     with (
-        Memory(tmp_path / "vault", watch=False, clock=FixedClock(NOON), settings=settings) as memory,
+        lamina.open(tmp_path / "vault", watch=False, clock=FixedClock(NOON), settings=settings) as memory,
         closing(smol.chat()) as chat,
     ):
         memory.remember("Ann lives in Lisbon.", subject="Ann")
@@ -198,37 +199,37 @@ def test_its_answer_is_cited_or_not_known(smol: Smol, tmp_path: Path) -> None:
         except ModelError as error:
             assert "cut off" in str(error)
             return
-    shown = {hit.atom.id for hit in recalled.relevant}
-    assert set(got.cited) <= shown
+    atom_ids = {hit.atom.id for hit in recalled.relevant}
+    assert set(got.cited) <= atom_ids
     assert got.is_known == bool(got.cited) == (got.text != NOT_KNOWN)
 
 
-def test_it_speaks_the_other_wire_too(smol: Smol, usage: SqliteUsage) -> None:
+def test_a_real_model_works_over_the_other_protocol(smol: Smol, usage: SqliteUsage) -> None:
     pytest.importorskip("anthropic", reason="this wire needs pip install 'lamina[anthropic]'")
     budget = ChatBudget(usage, FixedClock(NOON))
     with (
         closing(AnthropicChat("smollm2", smol.address, meter=budget)) as chat,
         pytest.raises(ModelError, match="cut off at 4 tokens"),
     ):
-        chat.ask(ASKED, Judged, most_tokens=4)
+        chat.ask(MESSAGES, Judgement, most_tokens=4)
     used = usage.day_total(NOON.date())
     assert used.tokens_in > 5
     assert used.tokens_out == 4
 
 
-def test_a_model_that_writes_too_long_is_not_waited_for_and_is_free_again(smol: Smol) -> None:
+def test_a_model_that_writes_too_long_is_abandoned_and_free_again(smol: Smol) -> None:
     with closing(smol.chat(timeout=0.5)) as chat, pytest.raises(ModelUnreachable, match=r"takes longer than 0\.5 s"):
-        chat.ask(ASKED, Rambling)
+        chat.ask(MESSAGES, LongAnswer)
     with closing(smol.chat()) as chat:
-        assert isinstance(chat.ask(ASKED, Judged, most_tokens=120).value, Judged)
+        assert isinstance(chat.ask(MESSAGES, Judgement, most_tokens=120).value, Judgement)
 
 
-def busy(address: str) -> bool:
+def is_busy(address: str) -> bool:
     with urlopen(f"{address}/slots", timeout=10) as answered:
         return any(slot["is_processing"] for slot in json.load(answered))
 
 
-def test_a_server_killed_in_the_middle_of_an_answer_leaves_the_rules_and_comes_back() -> None:
+def test_a_server_killed_during_an_answer_leaves_the_base_and_is_called_again() -> None:
     server = Smol()
     now = [1000.0]
     timing = CallTiming(60.0, sleep=lambda seconds: None, monotonic=lambda: now[0])
@@ -237,13 +238,13 @@ def test_a_server_killed_in_the_middle_of_an_answer_leaves_the_rules_and_comes_b
 
         def ask() -> None:
             try:
-                chat.ask(ASKED, Rambling)
+                chat.ask(MESSAGES, LongAnswer)
             except ModelError as error:
                 failed.append(error)
 
         asking = threading.Thread(target=ask)
         asking.start()
-        while not busy(server.address):
+        while not is_busy(server.address):
             assert asking.is_alive()
         server.kill()
         asking.join()
@@ -251,20 +252,20 @@ def test_a_server_killed_in_the_middle_of_an_answer_leaves_the_rules_and_comes_b
         assert isinstance(error, ModelUnreachable)
         assert "does not answer" in str(error)
 
-        told = LlmExtractor(chat, Rules()).extract_with_counts([SAID])
-        assert (told.extractor_name, list(told.statements)) == ("rules", Rules().extract([SAID]))
-        assert told.failure is not None
-        assert "does not answer" in told.failure
+        result = LlmExtractor(chat, Rules()).extract_with_counts([TURN])
+        assert (result.extractor_name, list(result.statements)) == ("rules", Rules().extract([TURN]))
+        assert result.failure is not None
+        assert "does not answer" in result.failure
 
         again = Smol(server.port)
         try:
             now[0] += BREAK_SECONDS + 1
-            assert isinstance(chat.ask(ASKED, Judged, most_tokens=120).value, Judged)
+            assert isinstance(chat.ask(MESSAGES, Judgement, most_tokens=120).value, Judgement)
         finally:
             again.kill()
 
 
-def test_what_it_names_as_changed_stands_in_the_lines_it_was_shown(smol: Smol) -> None:
+def test_nominations_are_among_the_lines_of_the_prompt(smol: Smol) -> None:
     earlier = [
         SentenceLine(Evidence("a", n, 0, 9), text, "Ann", NOON)
         for n, text in enumerate(("My evenings belong to the chess club.", "Our cat is called Pim."), 1)
@@ -272,11 +273,11 @@ def test_what_it_names_as_changed_stands_in_the_lines_it_was_shown(smol: Smol) -
     new = [SentenceLine(Evidence("b", 1, 0, 9), "The judo mat has all my evenings.", "Ann", NOON)]
     with closing(smol.chat()) as chat:
         named = ChatNominator(chat).nominate(earlier, new)
-    said = {each.evidence: each.text for each in (*earlier, *new)}
+    sentence = {item.evidence: item.text for item in (*earlier, *new)}
     assert (named.pairs, named.calls) == (2, 1)
     assert all(
-        occurs_in(change.old_value, said[change.old_evidence])
-        and occurs_in(change.new_value, said[change.new_evidence])
+        occurs_in(change.old_value, sentence[change.old_evidence])
+        and occurs_in(change.new_value, sentence[change.new_evidence])
         for change in named.changes
     )
     assert not any(change.is_sure for change in named.changes)

@@ -14,16 +14,16 @@ from pydantic import BaseModel, Field
 
 import lamina
 from lamina.capture.llm.prompts import ModelStatements, PairAnswers
-from lamina.dream.cluster_summary import Summary
-from lamina.dream.contradiction_check import Doubts
-from lamina.dream.insight_text import Insight
+from lamina.dream.bridge import Insight
 from lamina.dream.page_summary import Condensed, ShortCard
+from lamina.dream.probe import Doubts
+from lamina.dream.synthesis_step import Summary
 from lamina.models.chat import system_message, user_message
-from lamina.models.chat_reranker import Picks
 from lamina.models.chat_schema import append_schema, build_wire_schema, describe_bounds, find_unbounded, parse_reply
+from lamina.models.reranker import Picks
 from lamina.recall.cited_answer import AnswerGiven
 
-ASKED_FOR: tuple[type[BaseModel], ...] = (
+ANSWER_SCHEMAS: tuple[type[BaseModel], ...] = (
     AnswerGiven,
     Condensed,
     Doubts,
@@ -49,20 +49,20 @@ class Shape(BaseModel):
     n: int = Field(ge=0, le=9)
 
 
-@pytest.mark.parametrize("shape", ASKED_FOR)
-def test_every_shape_a_model_is_asked_for_has_an_end(shape: type[BaseModel]) -> None:
+@pytest.mark.parametrize("shape", ANSWER_SCHEMAS)
+def test_every_requested_schema_is_bounded(shape: type[BaseModel]) -> None:
     assert find_unbounded(build_wire_schema(shape)) == []
 
 
-def test_no_shape_is_forgotten_here() -> None:
+def test_every_schema_is_covered_here() -> None:
     """Whatever is given to `Chat.ask` anywhere in the package stands in the list above."""
-    asked: set[str] = set()
+    result: set[str] = set()
     for file in Path(lamina.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "ask":
                 shapes = (arg for arg in node.args[1:2] if isinstance(arg, ast.Name))
-                asked |= {each.id for each in shapes if each.id[0].isupper() and not each.id.isupper()}
-    assert asked == {shape.__name__ for shape in ASKED_FOR}
+                result |= {item.id for item in shapes if item.id[0].isupper() and not item.id.isupper()}
+    assert result == {shape.__name__ for shape in ANSWER_SCHEMAS}
 
 
 class NoEnd(BaseModel):
@@ -72,12 +72,12 @@ class NoEnd(BaseModel):
     either: str | int = Field(max_length=3)
 
 
-def test_what_has_no_end_is_found() -> None:
+def test_unbounded_schemas_are_detected() -> None:
     assert find_unbounded(build_wire_schema(NoEnd)) == ["$.words", "$.words[]", "$.n", "$.text", "$.either"]
     assert find_unbounded({"type": "object", "properties": {}}) == ["$"]
 
 
-def test_a_schema_is_strict_and_stands_alone() -> None:
+def test_a_schema_is_strict_and_self_contained() -> None:
     schema = build_wire_schema(Shape)
     assert schema["required"] == ["word", "inners", "names", "n"]
     assert schema["additionalProperties"] is schema["properties"]["inners"]["items"]["additionalProperties"] is False
@@ -85,7 +85,7 @@ def test_a_schema_is_strict_and_stands_alone() -> None:
     assert not any(word in text for word in ("$ref", "$defs", "title", "default", "description"))
 
 
-def test_bounds_can_be_told_in_words() -> None:
+def test_bounds_can_be_described_in_words() -> None:
     schema = describe_bounds(build_wire_schema(Shape))
     text = json.dumps(schema)
     assert not any(word in text for word in ("maxLength", "maxItems", "maximum", "minimum"))
@@ -116,17 +116,17 @@ def test_a_wrapped_value_is_found(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["", "Ann", "{}", '{"name": 3}', '{"name": "far too long for it"}', '{"name": "An', "[" * 100_000, "null"]
 )
-def test_what_is_no_value_of_the_shape_is_none(text: str) -> None:
+def test_a_value_that_does_not_fit_the_schema_is_none(text: str) -> None:
     assert parse_reply(text, Inner) is None
 
 
 @given(st.text(max_size=300) | st.text(alphabet='{}[]"`\\:,a \n', max_size=80))
-def test_no_text_breaks_reading(text: str) -> None:
+def test_no_text_breaks_the_parser(text: str) -> None:
     assert parse_reply(text, Inner) is None or isinstance(parse_reply(text, Inner), Inner)
 
 
-def test_in_words_the_schema_stands_at_the_end_of_what_is_asked() -> None:
-    told = append_schema([system_message("rules"), user_message("question")], Inner)
-    assert [message.role for message in told] == ["system", "user"]
-    assert told[1].content.startswith("question\n\nAnswer with one JSON object")
-    assert '"maxLength":9' in told[1].content
+def test_the_schema_in_words_is_at_the_end_of_the_prompt() -> None:
+    messages = append_schema([system_message("rules"), user_message("question")], Inner)
+    assert [message.role for message in messages] == ["system", "user"]
+    assert messages[1].content.startswith("question\n\nAnswer with one JSON object")
+    assert '"maxLength":9' in messages[1].content

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from models_here import STORE, needs_minilm
+from local_models import STORE, needs_minilm
 
 from lamina.models.list_reader import MAX_CANDIDATES, ListReader, build_inputs, encode_pieces
 from lamina.models.state_trunk import MiniLmTrunk
@@ -14,7 +14,7 @@ pytestmark = needs_minilm
 
 @pytest.fixture(scope="module")
 def reader() -> ListReader:
-    return ListReader.on_transformer(MiniLmTrunk(STORE.folder))
+    return ListReader(MiniLmTrunk(STORE.folder))
 
 
 def test_the_newest_value_answers_and_the_earlier_one_is_outdated(reader: ListReader) -> None:
@@ -32,7 +32,7 @@ def test_the_order_of_the_candidates_decides_which_value_is_outdated(reader: Lis
     assert back[1].answers > back[0].answers
 
 
-def test_a_request_to_forget_means_what_it_names(reader: ListReader) -> None:
+def test_a_forget_request_selects_what_it_names(reader: ListReader) -> None:
     statements = ["My salary is 52000 a year.", "I walk the dog at seven."]
     salary, dog = reader.forgets("please forget what I said about my pay", statements)
     assert salary > 0.5 > dog
@@ -47,7 +47,7 @@ def test_many_candidates_are_read_in_several_runs(reader: ListReader) -> None:
     assert several[-1:] == reader.forgets("forget the thing about the hotline", texts[-1:])
 
 
-def test_nothing_to_read_gives_nothing(reader: ListReader) -> None:
+def test_no_candidates_give_no_result(reader: ListReader) -> None:
     assert reader.answers("Where do I live?", []) == []
 
 
@@ -63,7 +63,7 @@ def test_equal_words_and_ages_are_among_the_inputs() -> None:
 
 
 @pytest.mark.parametrize("first", ["", "?!…", "word " * 3000, "同じ", "a half \ud800 pair"])
-def test_any_text_can_be_read(reader: ListReader, first: str) -> None:
+def test_any_text_is_accepted(reader: ListReader, first: str) -> None:
     texts = ["", " \n", "\x00", "👩‍👩‍👧", "word " * 3000, "a half \ud800 pair"]
     assert np.isfinite(np.array(reader.answers(first, texts))).all()
     assert np.isfinite(reader.forgets(first, texts)).all()

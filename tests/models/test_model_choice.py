@@ -6,16 +6,16 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from models_here import STORE, needs_minilm
+from local_models import STORE, needs_minilm
 
 from lamina.errors import InvalidInput
+from lamina.models.dense_embedder import load_fastembed, load_sentence_transformers
 from lamina.models.embedder import TokenStates
 from lamina.models.errors import ModelMissing
-from lamina.models.library_embedders import load_fastembed, load_sentence_transformers
 from lamina.models.model_choice import choose_embedders
 
 
-def test_automatic_without_files_is_light_and_says_what_is_missing(tmp_path: Path) -> None:
+def test_automatic_without_files_selects_light_and_reports_what_is_missing(tmp_path: Path) -> None:
     choice = choose_embedders("auto", tmp_path)
     assert choice.primary is None
     assert choice.light is not None
@@ -24,7 +24,7 @@ def test_automatic_without_files_is_light_and_says_what_is_missing(tmp_path: Pat
 
 
 @needs_minilm
-def test_automatic_with_files_has_both_and_says_nothing() -> None:
+def test_automatic_with_files_selects_both_and_reports_nothing() -> None:
     choice = choose_embedders("auto", STORE.folder)
     assert choice.primary is not None
     assert choice.primary.model.id.startswith("all-MiniLM")
@@ -33,7 +33,7 @@ def test_automatic_with_files_has_both_and_says_nothing() -> None:
 
 
 @needs_minilm
-def test_the_bits_of_token_states_change_how_they_are_packed_and_not_the_model() -> None:
+def test_the_bits_of_token_states_change_their_packing_and_not_the_model() -> None:
     coarse, fine = (
         choose_embedders("minilm", STORE.folder).primary,
         choose_embedders("minilm", STORE.folder, token_bits=4).primary,
@@ -44,14 +44,14 @@ def test_the_bits_of_token_states_change_how_they_are_packed_and_not_the_model()
     assert (coarse.model.states, fine.model.states) == (TokenStates.SIGNS, TokenStates.NIBBLES)
 
 
-def test_none_is_none_and_light_is_light(tmp_path: Path) -> None:
+def test_none_selects_none_and_light_selects_light(tmp_path: Path) -> None:
     assert choose_embedders("none", tmp_path) == type(choose_embedders("none", tmp_path))()
     light = choose_embedders("light", tmp_path)
     assert (light.primary, light.missing_hint) == (None, "")
     assert light.light is not None
 
 
-def test_what_is_asked_for_by_name_must_be_there(tmp_path: Path) -> None:
+def test_a_model_requested_by_name_must_be_present(tmp_path: Path) -> None:
     with pytest.raises(ModelMissing, match="lamina models download"):
         choose_embedders("minilm", tmp_path)
 
@@ -63,7 +63,7 @@ def test_an_endpoint_needs_an_address(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("setting", ["", "best", "openai", "openai:", "light:er", "fastembed:", "none:x", "Auto"])
-def test_an_unknown_setting_is_refused_with_those_there_are(tmp_path: Path, setting: str) -> None:
+def test_an_unknown_setting_is_refused_with_the_known_ones(tmp_path: Path, setting: str) -> None:
     with pytest.raises(InvalidInput, match="sentence-transformers:NAME"):
         choose_embedders(setting, tmp_path)
 
@@ -81,7 +81,7 @@ def test_choosing_loads_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "extra"), [(load_fastembed, "fastembed"), (load_sentence_transformers, "sentence-transformers")]
 )
-def test_a_library_that_is_not_installed_is_named(make: type, extra: str) -> None:
+def test_a_missing_library_is_named(make: type, extra: str) -> None:
     if find_spec(extra.replace("-", "_")):
         pytest.skip(f"{extra} is installed")
     with pytest.raises(ModelMissing, match=rf"pip install 'lamina\[{extra}\]'"):

@@ -22,7 +22,7 @@ def store(tmp_path: Path) -> ModelStore:
     return ModelStore(tmp_path / "store" / "models")
 
 
-def left_in(store: ModelStore) -> list[str]:
+def files_in(store: ModelStore) -> list[str]:
     return sorted(path.name for path in store.folder.iterdir())
 
 
@@ -31,7 +31,7 @@ def test_the_table_names_two_files_by_hash() -> None:
     assert all(len(file.sha256) == 64 and file.size for file in ALL_FILES)
 
 
-def test_the_store_is_in_the_users_cache_unless_told_otherwise() -> None:
+def test_the_store_is_in_the_users_cache_by_default() -> None:
     home = Path("/home/ann")
     assert models_folder({}, home, "linux") == home / ".cache/lamina/models"
     assert models_folder({"XDG_CACHE_HOME": "/caches"}, home, "linux") == Path("/caches/lamina/models")
@@ -40,7 +40,7 @@ def test_the_store_is_in_the_users_cache_unless_told_otherwise() -> None:
     assert models_folder({"LAMINA_MODELS_DIR": "/big"}, home, "darwin") == Path("/big")
 
 
-def test_files_are_found_anywhere_below_a_folder_by_their_content(store: ModelStore, tmp_path: Path) -> None:
+def test_files_are_found_below_a_folder_by_their_content(store: ModelStore, tmp_path: Path) -> None:
     deep = tmp_path / "downloads" / "a" / "b"
     deep.mkdir(parents=True)
     (deep / "whatever it is called").write_bytes(CONTENT)
@@ -48,7 +48,7 @@ def test_files_are_found_anywhere_below_a_folder_by_their_content(store: ModelSt
     (deep / "another").write_bytes(b"short")
     assert store.add_folder(tmp_path / "downloads", [FILE]) == [FILE]
     assert store.is_intact(FILE)
-    assert left_in(store) == [FILE.sha256]
+    assert files_in(store) == [FILE.sha256]
     assert store.require(FILE).read_bytes() == CONTENT
     assert store.add_folder(tmp_path / "downloads", [FILE]) == []
 
@@ -59,15 +59,15 @@ def test_two_entries_with_the_same_content_are_both_satisfied(store: ModelStore,
     assert store.add_folder(tmp_path, [FILE, twin]) == [FILE, twin]
 
 
-def test_wrong_content_is_not_kept(store: ModelStore) -> None:
+def test_content_with_another_hash_is_not_stored(store: ModelStore) -> None:
     for wrong in (CONTENT[:-1], CONTENT + b"!", CONTENT[::-1], b""):
         assert not store.add_stream(io.BytesIO(wrong), FILE)
-    assert left_in(store) == []
+    assert files_in(store) == []
     with pytest.raises(ModelMissing, match="lamina models add FOLDER"):
         store.require(FILE)
 
 
-def test_a_damaged_file_is_noticed_and_replaced(store: ModelStore, tmp_path: Path) -> None:
+def test_a_damaged_file_is_detected_and_replaced(store: ModelStore, tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
     (source / "f").write_bytes(CONTENT)
@@ -82,27 +82,27 @@ def test_a_damaged_file_is_noticed_and_replaced(store: ModelStore, tmp_path: Pat
         store.require(FILE)
 
 
-def test_a_folder_in_the_place_of_a_file_is_not_the_file(store: ModelStore) -> None:
+def test_a_folder_in_place_of_a_file_is_not_the_file(store: ModelStore) -> None:
     store.path_of(FILE).mkdir(parents=True)
     assert not store.has(FILE)
 
 
-def test_what_is_no_folder_is_an_error_that_says_so(store: ModelStore, tmp_path: Path) -> None:
+def test_a_path_that_is_no_folder_is_an_error_that_says_so(store: ModelStore, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="not a folder"):
         store.add_folder(tmp_path / "nowhere")
 
 
-def test_leftovers_of_long_ago_are_cleared_and_fresh_ones_stay(store: ModelStore) -> None:
+def test_old_leftovers_are_deleted_and_recent_ones_kept(store: ModelStore) -> None:
     store.folder.mkdir(parents=True)
     old, fresh = store.folder / "old.tmp", store.folder / "fresh.tmp"
     old.touch()
     fresh.touch()
     os.utime(old, (time.time() - 10**6,) * 2)
     store.add_stream(io.BytesIO(CONTENT), FILE)
-    assert left_in(store) == sorted([FILE.sha256, "fresh.tmp"])
+    assert files_in(store) == sorted([FILE.sha256, "fresh.tmp"])
 
 
-def test_processes_that_add_at_once_all_succeed(store: ModelStore, tmp_path: Path) -> None:
+def test_concurrent_additions_all_succeed(store: ModelStore, tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
     (source / "f").write_bytes(CONTENT)
@@ -114,5 +114,5 @@ def test_processes_that_add_at_once_all_succeed(store: ModelStore, tmp_path: Pat
     )
     command = [sys.executable, "-c", code, str(source / "f"), str(store.folder)]
     running = [subprocess.Popen(command) for _ in range(3)]
-    assert [each.wait() for each in running] == [0, 0, 0]
-    assert left_in(store) == [FILE.sha256]
+    assert [item.wait() for item in running] == [0, 0, 0]
+    assert files_in(store) == [FILE.sha256]

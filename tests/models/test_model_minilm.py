@@ -9,12 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from models_here import EMPTY, STORE, TEXTS, needs_minilm
+from local_models import EMPTY, STORE, TEXTS, needs_minilm
 
 from lamina.models.embedder import Embedder, EncodedText, TextToEncode, TokenStates
 from lamina.models.errors import ModelMissing
-from lamina.models.minilm import MODEL, MiniLM
-from lamina.models.minilm_network import DIMENSIONS
+from lamina.models.minilm import DIMENSIONS, MODEL, MiniLM
 from lamina.models.model_files import MINILM_TOKENIZER, ModelStore
 from lamina.models.tokeniser import Tokeniser
 from lamina.vectors.packed_states import nibbles_to_signs
@@ -32,7 +31,7 @@ def encoded(embedder: Embedder, text: str, chunks: int = 8) -> EncodedText:
     return embedder.encode_passages([TextToEncode(text, chunks)])[0]
 
 
-def test_nothing_is_loaded_before_it_is_used(tmp_path: Path) -> None:
+def test_nothing_is_loaded_before_use(tmp_path: Path) -> None:
     embedder = MiniLM(ModelStore(tmp_path))
     assert embedder.model == MODEL
     assert MODEL.id == "all-MiniLM-L6-v2-int8@afdb6f1a"
@@ -42,18 +41,18 @@ def test_nothing_is_loaded_before_it_is_used(tmp_path: Path) -> None:
 
 
 @needs_minilm
-def test_vectors_are_of_length_one_and_close_for_close_meanings(embedder: Embedder) -> None:
+def test_vectors_have_length_one_and_are_close_for_close_meanings(embedder: Embedder) -> None:
     near, far = embedder.encode_passages(
         [TextToEncode("She lives in Portugal's capital.", 8), TextToEncode("Bake at 180 degrees.", 8)]
     )
-    asked = embedder.encode_question("Who has a flat in Lisbon?")
+    question = embedder.encode_question("Who has a flat in Lisbon?")
     assert near.vectors.dtype == np.float32
-    assert np.allclose(np.linalg.norm(np.vstack([near.vectors, far.vectors, asked.vector]), axis=1), 1, atol=1e-5)
-    assert float(near.vectors[0] @ asked.vector) > float(far.vectors[0] @ asked.vector) + 0.2
+    assert np.allclose(np.linalg.norm(np.vstack([near.vectors, far.vectors, question.vector]), axis=1), 1, atol=1e-5)
+    assert float(near.vectors[0] @ question.vector) > float(far.vectors[0] @ question.vector) + 0.2
 
 
 @needs_minilm
-def test_the_same_text_gives_the_same_bytes_alone_beside_others_and_in_any_order(embedder: Embedder) -> None:
+def test_the_same_text_gives_the_same_bytes_in_any_batch_and_order(embedder: Embedder) -> None:
     pieces = [TextToEncode(text, 8) for text in (*TEXTS, LONG)]
     together = embedder.encode_passages(pieces)
     backwards = embedder.encode_passages(pieces[::-1])[::-1]
@@ -79,43 +78,41 @@ def test_another_process_gives_the_same_bytes(bits: int) -> None:
 
 
 @needs_minilm
-def test_threads_share_it(embedder: Embedder) -> None:
+def test_threads_share_the_model(embedder: Embedder) -> None:
     fresh, got = MiniLM(STORE), dict[int, bytes]()
     work = [
         threading.Thread(target=lambda n=n: got.update({n: fresh.encode_question(TEXTS[n]).vector.tobytes()}))
         for n in range(len(TEXTS))
     ]
-    for each in work:
-        each.start()
-    for each in work:
-        each.join()
+    for job in work:
+        job.start()
+    for job in work:
+        job.join()
     assert got == {n: embedder.encode_question(text).vector.tobytes() for n, text in enumerate(TEXTS)}
 
 
 @needs_minilm
 @pytest.mark.parametrize("text", TEXTS)
-def test_there_is_a_state_for_every_token_that_is_a_word(embedder: Embedder, text: str) -> None:
+def test_every_word_token_has_a_state(embedder: Embedder, text: str) -> None:
     words = int(Tokeniser(STORE.require(MINILM_TOKENIZER)).encode(text).is_word.sum())
     assert len(encoded(embedder, text).states) == words * WIDTH
-    asked = embedder.encode_question(text)
-    assert asked.tokens.shape == (words, DIMENSIONS)
-    assert len(asked.spans) == words
+    question = embedder.encode_question(text)
+    assert question.tokens.shape == (words, DIMENSIONS)
+    assert len(question.spans) == words
 
 
 @needs_minilm
 def test_the_states_of_a_short_text_are_the_signs_of_the_same_question(embedder: Embedder) -> None:
     text = "Köln, where Ann lives, is lovely!"
     signs = np.frombuffer(encoded(embedder, text).states, np.uint8).reshape(-1, WIDTH)
-    asked = embedder.encode_question(text)
-    assert (np.unpackbits(signs, axis=1) == (asked.tokens > 0)).all()
-    assert np.allclose(np.linalg.norm(asked.tokens, axis=1), 1, atol=1e-5)
+    question = embedder.encode_question(text)
+    assert (np.unpackbits(signs, axis=1) == (question.tokens > 0)).all()
+    assert np.allclose(np.linalg.norm(question.tokens, axis=1), 1, atol=1e-5)
 
 
 @needs_minilm
 @pytest.mark.parametrize("text", [*TEXTS, LONG, *EMPTY])
-def test_with_four_bits_the_model_and_its_vectors_are_the_same_and_its_states_hold_the_signs(
-    embedder: Embedder, text: str
-) -> None:
+def test_with_four_bits_vectors_are_unchanged_and_states_contain_the_signs(embedder: Embedder, text: str) -> None:
     fine = MiniLM(STORE, token_bits=4)
     assert (fine.model.id, fine.model.states) == (embedder.model.id, TokenStates.NIBBLES)
     coarse, got = encoded(embedder, text), encoded(fine, text)
@@ -125,14 +122,14 @@ def test_with_four_bits_the_model_and_its_vectors_are_the_same_and_its_states_ho
 
 
 @needs_minilm
-def test_punctuation_has_no_state_and_spans_lead_back_to_the_text(embedder: Embedder) -> None:
+def test_punctuation_has_no_state_and_spans_map_to_the_text(embedder: Embedder) -> None:
     text = "Wo, bitte — ist das Café «Zürich»?! 😀 naïve"
-    told = [text[start:end] for start, end in embedder.encode_question(text).spans]
-    assert "".join(told) == "WobitteistdasCaféZürich😀naïve"
+    result = [text[start:end] for start, end in embedder.encode_question(text).spans]
+    assert "".join(result) == "WobitteistdasCaféZürich😀naïve"
 
 
 @needs_minilm
-def test_a_long_text_has_a_vector_a_chunk_as_many_as_count(embedder: Embedder) -> None:
+def test_a_long_text_has_one_vector_per_chunk_up_to_the_limit(embedder: Embedder) -> None:
     everything, two = encoded(embedder, LONG, 1000), encoded(embedder, LONG, 2)
     assert len(everything.vectors) > 8
     assert two.vectors.tobytes() == everything.vectors[:2].tobytes()
@@ -144,15 +141,15 @@ def test_a_long_text_has_a_vector_a_chunk_as_many_as_count(embedder: Embedder) -
 @needs_minilm
 @pytest.mark.parametrize("text", EMPTY)
 def test_a_text_without_words_has_one_vector_and_no_states(embedder: Embedder, text: str) -> None:
-    got, asked = encoded(embedder, text), embedder.encode_question(text)
+    got, question = encoded(embedder, text), embedder.encode_question(text)
     assert got.vectors.shape == (1, DIMENSIONS)
     assert np.isclose(np.linalg.norm(got.vectors[0]), 1, atol=1e-5)
     assert got.states == b""
-    assert asked.tokens.shape == (0, DIMENSIONS)
-    assert asked.spans == ()
+    assert question.tokens.shape == (0, DIMENSIONS)
+    assert question.spans == ()
 
 
 @needs_minilm
-def test_a_question_of_any_length_is_answered(embedder: Embedder) -> None:
-    asked = embedder.encode_question("why " * 100_000)
-    assert len(asked.spans) == 254
+def test_a_question_of_any_length_is_encoded(embedder: Embedder) -> None:
+    question = embedder.encode_question("why " * 100_000)
+    assert len(question.spans) == 254

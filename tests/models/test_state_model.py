@@ -1,4 +1,7 @@
-"""The state model gives the same result for the same text and its packed states come back."""
+"""The state model gives the same result for the same text and its packed states come back.
+
+Covers `lamina.models.onnx_session`.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,9 @@ import numpy as np
 import pytest
 
 from lamina.models.light_embedder import WordLlama
-from lamina.models.minilm import MiniLM
-from lamina.models.minilm_network import open_network
+from lamina.models.minilm import MiniLM, open_network
 from lamina.models.model_files import ModelStore, models_folder
-from lamina.models.state_encoder import pack_states, unpack_states
+from lamina.models.sentence_state_encoder import pack_states, unpack_states
 from lamina.models.state_model import QuestionTarget, StateModel
 from lamina.models.state_trunk import LightTrunk, MiniLmTrunk
 
@@ -23,8 +25,8 @@ FOLDER = models_folder(os.environ, Path.home(), sys.platform)
 @pytest.fixture(scope="module", params=["transformer", "light"])
 def model(request: pytest.FixtureRequest) -> StateModel:
     if request.param == "light":
-        return StateModel.on_static_vectors(LightTrunk(WordLlama()))
-    return StateModel.on_transformer(MiniLmTrunk(FOLDER))
+        return StateModel(LightTrunk(WordLlama()))
+    return StateModel(MiniLmTrunk(FOLDER))
 
 
 def test_a_text_gives_the_same_states_whatever_was_read_before(model: StateModel) -> None:
@@ -32,11 +34,11 @@ def test_a_text_gives_the_same_states_whatever_was_read_before(model: StateModel
     first = model.read(text)
     model.read("Something else entirely, with other words and another length.")
     again = model.read(text)
-    assert [each.asserts for each in first] == [each.asserts for each in again]
+    assert [atom.asserts for atom in first] == [atom.asserts for atom in again]
     assert all((one.slot == two.slot).all() for one, two in zip(first, again, strict=True))
 
 
-def test_packed_states_come_back(model: StateModel) -> None:
+def test_packed_states_round_trip(model: StateModel) -> None:
     states = model.read("My phone is a Pixel 8a, and the car is an old Mazda. Is it raining?")
     assert states
     for one, two in zip(states, unpack_states(pack_states(states), model.dimensions), strict=True):
@@ -59,8 +61,8 @@ def test_every_sentence_has_one_state_within_its_bounds(model: StateModel) -> No
 @pytest.mark.parametrize("text", ["", " ", "?!", "\ud800", "a" * 50_000, "💥" * 300, "x, " * 9_000])
 def test_odd_texts_are_read_without_error(model: StateModel, text: str) -> None:
     model.read(text)
-    asked = model.ask(text[:4_000])
-    assert abs(sum(asked.asks.values()) - 1) < 1e-4
+    response = model.ask(text[:4_000])
+    assert abs(sum(response.asks.values()) - 1) < 1e-4
 
 
 def test_a_statement_asserts_and_a_question_does_not(model: StateModel) -> None:
@@ -69,7 +71,7 @@ def test_a_statement_asserts_and_a_question_does_not(model: StateModel) -> None:
     assert statement.asserts > 0.5 > question.asserts
 
 
-def test_a_question_for_a_value_is_told_from_one_about_an_event(model: StateModel) -> None:
+def test_a_question_for_a_value_is_distinguished_from_one_about_an_event(model: StateModel) -> None:
     assert model.ask("What phone do I have now?").asks_current > 0.5
     assert model.ask("Why did the trip to Norway get cancelled?").asks[QuestionTarget.NO_STATE] > 0.5
 
@@ -81,7 +83,7 @@ def test_sentences_and_questions_of_a_slot_are_nearer_than_those_of_another(mode
     assert float(question @ home.slot) > float(question @ tea.slot)
 
 
-def test_the_state_model_reads_the_middle_of_the_embedders_own_run() -> None:
+def test_the_state_model_reuses_the_middle_layer_of_the_embedder() -> None:
     network = open_network(FOLDER)
     tokens = MiniLmTrunk(FOLDER).tokens("I live in Leeds")
     middle, last = network.states(tokens.ids)
@@ -92,7 +94,7 @@ def test_the_state_model_reads_the_middle_of_the_embedders_own_run() -> None:
     assert not np.allclose(middle, last, atol=0.5)
 
 
-def test_states_of_long_texts_are_not_remembered_so_that_memory_stays_bounded() -> None:
+def test_states_of_long_texts_are_not_cached_so_memory_stays_bounded() -> None:
     network = open_network(FOLDER)
     short, long = (MiniLmTrunk(FOLDER).tokens("word " * count).ids for count in (60, 200))
     assert network.states(short) is network.states(short)

@@ -1,4 +1,7 @@
-"""Current state first: the newest value leads, earlier ones follow marked, nothing is hidden."""
+"""The newest value ranks first, earlier ones follow marked, and nothing is hidden.
+
+Covers `lamina.recall.state_terms`.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def clocked(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Me
         yield memory, clock
 
 
-def say(memory: Memory, clock: FixedClock, *lines: str) -> None:
+def capture_lines(memory: Memory, clock: FixedClock, *lines: str) -> None:
     for line in lines:
         clock.at += timedelta(days=7)
         turn = {"speaker": "user", "content": line, "at": clock.at.isoformat()}
@@ -39,22 +42,24 @@ def say(memory: Memory, clock: FixedClock, *lines: str) -> None:
 
 
 @pytest.mark.parametrize(("old", "new", "question", "value"), CHANGES)
-def test_the_new_value_answers_first(
+def test_the_new_value_ranks_first(
     clocked: tuple[Memory, FixedClock], old: str, new: str, question: str, value: str
 ) -> None:
     memory, clock = clocked
-    say(memory, clock, old, "The weather was awful on Sunday.", new, "Can you suggest a film for tonight?")
+    capture_lines(memory, clock, old, "The weather was awful on Sunday.", new, "Can you suggest a film for tonight?")
     hits = memory.recall(question).hits
     assert value in hits[0].text
-    shown = [hit for hit in hits if old.rstrip(".") in hit.passage.text]
+    result = [hit for hit in hits if old.rstrip(".") in hit.passage.text]
     ended = [atom for atom in memory.list(status="superseded") if old in atom.content]
-    assert shown or ended, "an earlier value is shown, or was surely replaced and is shown as history"
-    assert all(old.rstrip(".") not in hit.text or hit.flagged for hit in shown) or not ended
+    assert result or ended, "an earlier value is shown, or was surely replaced and is shown as history"
+    assert all(old.rstrip(".") not in hit.text or hit.flagged for hit in result) or not ended
 
 
 def test_an_earlier_value_is_marked_with_what_replaced_it(clocked: tuple[Memory, FixedClock]) -> None:
     memory, clock = clocked
-    say(memory, clock, "My day at work begins at Acme, on the third floor, with coffee.", "I work at Globex now.")
+    capture_lines(
+        memory, clock, "My day at work begins at Acme, on the third floor, with coffee.", "I work at Globex now."
+    )
     hits = memory.recall("Where do I work?").hits
     [acme] = [hit for hit in hits if "Acme" in hit.text]
     assert acme.flagged
@@ -62,28 +67,28 @@ def test_an_earlier_value_is_marked_with_what_replaced_it(clocked: tuple[Memory,
     assert acme.earlier.atom_id in {hit.atom.id for hit in hits if "Globex" in hit.text}
 
 
-def test_the_terms_of_a_state_add_up_to_the_score(clocked: tuple[Memory, FixedClock]) -> None:
+def test_the_state_terms_sum_to_the_score(clocked: tuple[Memory, FixedClock]) -> None:
     memory, clock = clocked
-    say(memory, clock, "My dentist is Dr Wolff.", "I see Dr Amin for my teeth these days.")
+    capture_lines(memory, clock, "My dentist is Dr Wolff.", "I see Dr Amin for my teeth these days.")
     for hit in memory.recall("who is my dentist?").hits:
-        told = hit.explain()
-        assert told["relevance"] == max(0.0, sum(told["terms"].values()))  # type: ignore[attr-defined]
+        explanation = hit.explain()
+        assert explanation["relevance"] == max(0.0, sum(explanation["terms"].values()))  # type: ignore[attr-defined]
     assert any(name.startswith("state ") for hit in memory.recall("who is my dentist?").hits for name, _ in hit.terms)
 
 
-def test_switched_off_nothing_is_added(tmp_path: Path) -> None:
+def test_when_disabled_no_term_is_added(tmp_path: Path) -> None:
     clock = FixedClock(START)
     settings = Settings(state_model="off", background=False, watch=False)
     with lamina.open(tmp_path / "vault", clock=clock, settings=settings) as memory:
-        say(memory, clock, "I live in Berlin.", "I moved to Lisbon.")
+        capture_lines(memory, clock, "I live in Berlin.", "I moved to Lisbon.")
         hits = memory.recall("Where do I live?").hits
     assert hits
     assert not any(name.startswith("state ") for hit in hits for name, _ in hit.terms)
     assert all(hit.earlier is None and hit.answers is None for hit in hits)
 
 
-def test_different_owners_stay_apart(clocked: tuple[Memory, FixedClock]) -> None:
+def test_different_owners_are_separate(clocked: tuple[Memory, FixedClock]) -> None:
     memory, clock = clocked
-    say(memory, clock, "Room A has 10 seats.", "Room B has 14 seats.")
+    capture_lines(memory, clock, "Room A has 10 seats.", "Room B has 14 seats.")
     hits = memory.recall("How many seats does Room A have?").hits
     assert "Room A" in hits[0].text

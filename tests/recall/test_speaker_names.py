@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cpu_time import LONG, cpu_seconds
 from lamina.recall.speaker_names import find_speakers, remove_speakers
 
 PAIR = ("Caroline", "Melanie")
 
 
 @pytest.mark.parametrize(
-    ("question", "names", "found"),
+    ("question", "names", "texts"),
     [
         ("What did Caroline say?", PAIR, ("Caroline",)),
         ("what did caroline say", PAIR, ("Caroline",)),
@@ -62,12 +63,12 @@ PAIR = ("Caroline", "Melanie")
         ("", PAIR, ()),
     ],
 )
-def test_whole_names_are_found(question: str, names: tuple[str, ...], found: tuple[str, ...]) -> None:
-    assert find_speakers(question, names) == found
+def test_whole_names_are_found(question: str, names: tuple[str, ...], texts: tuple[str, ...]) -> None:
+    assert find_speakers(question, names) == texts
 
 
 @pytest.mark.parametrize(
-    ("question", "names", "left"),
+    ("question", "names", "remaining"),
     [
         ("What did Caroline say?", PAIR, "What did say?"),
         ("What are Melanie’s plans with Caroline?", PAIR, "What are plans with?"),
@@ -80,11 +81,11 @@ def test_whole_names_are_found(question: str, names: tuple[str, ...], found: tup
         ("  What  is new?", PAIR, "  What  is new?"),
     ],
 )
-def test_names_are_taken_out_of_a_question(question: str, names: tuple[str, ...], left: str) -> None:
-    assert remove_speakers(question, names) == left
+def test_names_are_removed_from_a_question(question: str, names: tuple[str, ...], remaining: str) -> None:
+    assert remove_speakers(question, names) == remaining
 
 
-def test_many_names_are_no_trouble() -> None:
+def test_many_names_are_handled() -> None:
     names = [f"Person{number} Family{number}" for number in range(10_000)]
     assert find_speakers("What did Person77 tell Person9999 Family9999?", names) == (names[77], names[9999])
 
@@ -93,21 +94,22 @@ NAMES = st.lists(st.text(max_size=12) | st.sampled_from(["Will", "Caroline", "�
 
 
 @given(st.text(), NAMES)
-def test_no_text_is_too_odd(text: str, names: list[str]) -> None:
-    found = find_speakers(text, names)
-    assert set(found) <= set(names)
-    left = remove_speakers(text, found)
-    assert left == text or len(left) < len(text) + 1
-    assert left or not text
+def test_any_text_is_accepted(text: str, names: list[str]) -> None:
+    texts = find_speakers(text, names)
+    assert set(texts) <= set(names)
+    remaining = remove_speakers(text, texts)
+    assert remaining == text or len(remaining) < len(text) + 1
+    assert remaining or not text
 
 
 @given(NAMES)
-def test_a_question_made_of_names_stays_a_question(names: list[str]) -> None:
+def test_a_question_of_only_names_stays_a_question(names: list[str]) -> None:
     question = " ".join(names) + " x"
     assert remove_speakers(question, find_speakers(question, names)).strip() or not question.strip()
 
 
 @pytest.mark.parametrize("part", [" ", "Caroline ", "Caroline's ", "Will ", "李雷", "'", "\u0301", "a"])
-def test_long_texts_are_read_in_passing(part: str) -> None:
+def test_long_texts_are_searched_quickly(part: str) -> None:
     text = part * (10_000 // len(part))
-    remove_speakers(text, find_speakers(text, ("Caroline", "Caroline Smith", "Will", "李雷")))
+    names = ("Caroline", "Caroline Smith", "Will", "李雷")
+    assert cpu_seconds(lambda: remove_speakers(text, find_speakers(text, names))) < LONG

@@ -12,7 +12,7 @@ import lamina
 from lamina import Atom, FixedClock, Memory
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
-SAID = "My dentist is Dr Reyes."
+SENTENCE = "My dentist is Dr Reyes."
 
 
 @pytest.fixture
@@ -22,53 +22,53 @@ def clock() -> FixedClock:
 
 @pytest.fixture
 def person(tmp_path: Path, clock: FixedClock) -> Iterator[Memory]:
-    with lamina.open(tmp_path / "vault", clock=clock, watch=False) as opened:
-        yield opened
+    with lamina.open(tmp_path / "vault", clock=clock, watch=False) as memory:
+        yield memory
 
 
 @pytest.fixture
 def agent(person: Memory, tmp_path: Path, clock: FixedClock) -> Iterator[Memory]:
-    with lamina.open(tmp_path / "vault", clock=clock, watch=False, ceiling="agent", actor="bot") as opened:
-        yield opened
+    with lamina.open(tmp_path / "vault", clock=clock, watch=False, ceiling="agent", actor="bot") as memory:
+        yield memory
 
 
-def say(memory: Memory, clock: FixedClock, *sessions: str) -> None:
+def capture_sessions(memory: Memory, clock: FixedClock, *sessions: str) -> None:
     for session in sessions:
         clock.at += timedelta(hours=1)
-        memory.capture([{"speaker": "Ann", "content": SAID}], session_id=session, wait=True)
+        memory.capture([{"speaker": "Ann", "content": SENTENCE}], session_id=session, wait=True)
 
 
 def dentist(memory: Memory) -> Atom:
-    (found,) = (each for each in memory.list(limit=None) if each.evidence)
-    return found
+    (atom,) = (item for item in memory.list(limit=None) if item.evidence)
+    return atom
 
 
-def test_each_further_session_of_a_person_bears_it_out_once(person: Memory, clock: FixedClock) -> None:
-    say(person, clock, "monday", "monday", "tuesday", "wednesday", "tuesday")
+def test_each_further_session_of_a_person_confirms_once(person: Memory, clock: FixedClock) -> None:
+    capture_sessions(person, clock, "monday", "monday", "tuesday", "wednesday", "tuesday")
     assert person.confirmations(dentist(person).id) == 2
 
 
-def test_an_agent_bears_itself_out_under_no_number_of_names(agent: Memory, clock: FixedClock) -> None:
-    say(agent, clock, *(f"session {n}" for n in range(6)))
-    told = dentist(agent)
-    assert (len(told.evidence), agent.confirmations(told.id)) == (6, 0)
+def test_an_agent_never_confirms_itself_under_any_number_of_names(agent: Memory, clock: FixedClock) -> None:
+    capture_sessions(agent, clock, *(f"session {n}" for n in range(6)))
+    atom = dentist(agent)
+    assert (len(atom.evidence), agent.confirmations(atom.id)) == (6, 0)
 
 
-def test_an_agent_bears_out_no_person(person: Memory, agent: Memory, clock: FixedClock) -> None:
-    say(person, clock, "monday")
-    say(agent, clock, "tuesday", "wednesday")
+def test_an_agent_does_not_confirm_a_person(person: Memory, agent: Memory, clock: FixedClock) -> None:
+    capture_sessions(person, clock, "monday")
+    capture_sessions(agent, clock, "tuesday", "wednesday")
     assert person.confirmations(dentist(person).id) == 0
 
 
-def test_a_person_bears_out_an_agent(person: Memory, agent: Memory, clock: FixedClock) -> None:
-    say(agent, clock, "monday", "tuesday")
-    say(person, clock, "wednesday")
+def test_a_person_confirms_an_agent(person: Memory, agent: Memory, clock: FixedClock) -> None:
+    capture_sessions(agent, clock, "monday", "tuesday")
+    capture_sessions(person, clock, "wednesday")
     assert person.confirmations(dentist(person).id) == 1
 
 
-def test_words_that_were_taken_out_bear_out_nothing(person: Memory, clock: FixedClock) -> None:
-    say(person, clock, "monday", "tuesday")
-    told = dentist(person)
-    assert person.confirmations(told.id) == 1
-    person.forget(told.evidence[1].segment, "a mistake")
-    assert person.confirmations(told.id) == 0
+def test_removed_text_confirms_nothing(person: Memory, clock: FixedClock) -> None:
+    capture_sessions(person, clock, "monday", "tuesday")
+    atom = dentist(person)
+    assert person.confirmations(atom.id) == 1
+    person.forget(atom.evidence[1].segment, "a mistake")
+    assert person.confirmations(atom.id) == 0

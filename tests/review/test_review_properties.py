@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from standing_store import stands
+from store_snapshot import store_snapshot
 
 import lamina
 from lamina import Atom, FixedClock, Memory, Receipt, Refused, Status
@@ -40,15 +40,15 @@ def fill(memory: Memory, clock: FixedClock, random: Random, length: int) -> None
             case 1:
                 memory.remember(f"{n} {word}", tags=[random.choice(TOPICS)], origin=origin, session_id=session)
             case 2:
-                told = {"workflow": random.choice(("tea", "deploy"))}
-                memory.remember(f"{word} {n}", kind="procedure", metadata=told, origin=origin, session_id=session)
+                fields = {"workflow": random.choice(("tea", "deploy"))}
+                memory.remember(f"{word} {n}", kind="procedure", metadata=fields, origin=origin, session_id=session)
             case 3:
-                told = {"profile_key": "theme", "value": word, "reason": "r"}
-                memory.propose(f"theme: {word}", metadata=told, session_id=session)
+                fields = {"profile_key": "theme", "value": word, "reason": "r"}
+                memory.propose(f"theme: {word}", metadata=fields, session_id=session)
             case 4:
                 memory.capture([{"speaker": "Ann", "content": f"My favourite thing is a {word}."}], session_id=session)
             case _:
-                atoms = [each for each in memory.list(limit=None) if not each.is_segment]
+                atoms = [atom for atom in memory.list(limit=None) if not atom.is_segment]
                 if len(atoms) > 1:
                     one, other = random.sample(atoms, 2)
                     memory.relate(one.id, "contradicts", other.id, 0.5)
@@ -56,16 +56,16 @@ def fill(memory: Memory, clock: FixedClock, random: Random, length: int) -> None
 
 def words(memory: Memory, random: Random) -> list[Callable[[], Receipt]]:
     """Every word a person could say now."""
-    found: list[Callable[[], Receipt]] = [
+    result: list[Callable[[], Receipt]] = [
         lambda: memory.quarantine(session="bad", yes=True),
         lambda: memory.quarantine(origin="agent", yes=True),
         lambda: memory.review.compact(create_proposals=True).receipt,
         lambda: memory.review.dedup(create_proposals=True).receipt,
     ]
-    held = memory.review.held()
-    if held:
-        one = random.choice(held)
-        found += [
+    proposals = memory.review.held()
+    if proposals:
+        one = random.choice(proposals)
+        result += [
             lambda: memory.review.confirm(one.id),
             lambda: memory.review.reject(one.id, "no"),
             lambda: memory.review.edit(one.id, f"{one.content} Indeed."),
@@ -74,22 +74,22 @@ def words(memory: Memory, random: Random) -> list[Callable[[], Receipt]]:
     if pairs:
         pair = random.choice(pairs)
         a, b = pair.a.id, pair.b.id
-        found += [
+        result += [
             lambda: memory.review.keep_a(a, b),
             lambda: memory.review.keep_b(a, b),
             lambda: memory.review.both_valid(a, b),
             lambda: memory.review.merge(a, b, "Both of it."),
             lambda: memory.review.need_more(a, b),
         ]
-    live = [each for each in memory.list(status=None, limit=None) if each.status not in ENDED]
+    live = [atom for atom in memory.list(status=None, limit=None) if atom.status not in ENDED]
     if live:
         some = random.choice(live)
-        found.append(lambda: memory.rollback(some.id))
-    return found
+        result.append(lambda: memory.rollback(some.id))
+    return result
 
 
 def check(memory: Memory) -> None:
-    atoms = {each.id: each for each in memory.list(status=None, limit=None)}
+    atoms = {atom.id: atom for atom in memory.list(status=None, limit=None)}
     for atom in atoms.values():
         assert not _leads_back(atom, atoms)
         for target in atom.superseded_by:
@@ -103,20 +103,20 @@ def check(memory: Memory) -> None:
 
 
 def _leads_back(atom: Atom, atoms: dict[lamina.AtomId, Atom]) -> bool:
-    ahead, seen = [*atom.superseded_by], set[str]()
+    ahead, result = [*atom.superseded_by], set[str]()
     while ahead:
         one = ahead.pop()
         if one == atom.id:
             return True
-        if one in atoms and one not in seen:
-            seen.add(one)
+        if one in atoms and one not in result:
+            result.add(one)
             ahead += atoms[one].superseded_by
     return False
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10**6), length=st.integers(4, 25))
-def test_every_word_is_undone_to_the_same_bytes(
+def test_undoing_any_decision_restores_the_same_bytes(
     tmp_path_factory: pytest.TempPathFactory, seed: int, length: int
 ) -> None:
     random, clock = Random(seed), FixedClock(NOON)
@@ -126,21 +126,21 @@ def test_every_word_is_undone_to_the_same_bytes(
         for _ in range(6):
             clock.at += timedelta(minutes=5)
             say = random.choice(words(memory, random))
-            known = {each.id for each in memory.list(status=None, limit=None)}
-            before = stands(memory)
+            atom_ids = {atom.id for atom in memory.list(status=None, limit=None)}
+            before = store_snapshot(memory)
             try:
                 receipt = say()
             except (Refused, lamina.NotFound):
-                assert stands(memory) == before
+                assert store_snapshot(memory) == before
                 continue
             check(memory)
             if receipt.commit is None:
-                assert stands(memory) == before
+                assert store_snapshot(memory) == before
                 continue
             memory.undo(receipt.commit)
-            born = {each.id for each in memory.list(status=None, limit=None)} - known
-            assert {memory.get(each).status for each in born} <= {Status.TOMBSTONED}
-            assert stands(memory, without=born) == before
+            born = {atom.id for atom in memory.list(status=None, limit=None)} - atom_ids
+            assert {memory.get(atom_id).status for atom_id in born} <= {Status.TOMBSTONED}
+            assert store_snapshot(memory, without=born) == before
             random.choice(words(memory, random))  # and on from there, with the word said for good
             if random.random() < 0.7:
                 try:
@@ -148,7 +148,7 @@ def test_every_word_is_undone_to_the_same_bytes(
                 except (Refused, lamina.NotFound):
                     pass
         check(memory)
-        assert memory.doctor(deep=True).healthy
+        assert memory.upkeep.doctor(deep=True).healthy
 
 
 @settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
@@ -160,11 +160,11 @@ def test_a_review_pass_run_twice_changes_no_byte(tmp_path_factory: pytest.TempPa
         for _ in range(2):
             memory.review.compact(create_proposals=True)
             memory.review.dedup(create_proposals=True)
-            before, position = stands(memory), len(memory.journal())
+            before, position = store_snapshot(memory), len(memory.journal())
             clock.at += timedelta(days=1)
             memory.review.compact(create_proposals=True)
             memory.review.dedup(create_proposals=True)
-            assert (stands(memory), len(memory.journal())) == (before, position)
+            assert (store_snapshot(memory), len(memory.journal())) == (before, position)
             for atom in memory.review.held():
                 if random.random() < 0.5:
                     try:

@@ -109,11 +109,11 @@ def shows(name: str, texts: Sequence[str]) -> bool:
 
 
 def _names(chance: random.Random) -> Iterator[str]:
-    seen: set[str] = set()
+    result: set[str] = set()
     while True:
         name = "".join(chance.choices(_SOUNDS, k=4)).capitalize()
-        if name not in seen:
-            seen.add(name)
+        if name not in result:
+            result.add(name)
             yield name
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from lamina import Atom, FixedClock, LaminaError, Memory, Origin
+import lamina
+from lamina import Atom, FixedClock, LaminaError, Origin
 from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.lineage import lineage_trust
 from lamina.atom.scope import Scope
@@ -24,7 +25,7 @@ DIRTY = (Origin.WEB, Origin.TOOL, Origin.DOCUMENT, Origin.IMPORT)
 
 
 @dataclass(slots=True)
-class Washed:
+class LaunderingReport:
     """How many chains were tried, how many links were refused, and what came out cleaner than it went in."""
 
     chains: int = 0
@@ -32,23 +33,23 @@ class Washed:
     refused: int = 0
     failures: list[str] = field(default_factory=list)
 
-    def told(self) -> str:
+    def summary(self) -> str:
         return (
             f"{self.chains} chains of {self.links} links ({self.refused} refused), "
             f"{len(self.failures)} came out more trusted than what they came from"
         )
 
 
-def in_a_store(folder: Path, chains: int, seed: int) -> Washed:
+def in_a_store(folder: Path, chains: int, seed: int) -> LaunderingReport:
     """Chains of commits by anybody, straight at the store: derived, re-labelled, promoted, restored, cut loose."""
     folder.mkdir(parents=True, exist_ok=True)
-    clock, chance, done = FixedClock(NOON), random.Random(seed), Washed()
+    clock, chance, laundering_report = FixedClock(NOON), random.Random(seed), LaunderingReport()
     store = SqliteStore(folder, clock)
     try:
         for n in range(chains):
-            _Chain(store, clock, chance, done, n).run()
-            done.chains += 1
-        return done
+            _Chain(store, clock, chance, laundering_report, n).run()
+            laundering_report.chains += 1
+        return laundering_report
     finally:
         store.close()
 
@@ -56,7 +57,9 @@ def in_a_store(folder: Path, chains: int, seed: int) -> Washed:
 class _Chain:
     """One chain. What each atom may be worth at most is kept apart from the store, by the chain itself."""
 
-    def __init__(self, store: SqliteStore, clock: FixedClock, chance: random.Random, done: Washed, n: int) -> None:
+    def __init__(
+        self, store: SqliteStore, clock: FixedClock, chance: random.Random, done: LaunderingReport, n: int
+    ) -> None:
         self._store, self._clock, self._chance, self._done, self._n = store, clock, chance, done, n
         self._ids = IdSource(lambda count: chance.randbytes(count))
         self._worth: dict[AtomId, float] = {}
@@ -79,13 +82,13 @@ class _Chain:
         by = self._chance.choice([*Origin])
         parents = self._chance.sample([*self._worth], k=min(len(self._worth), self._chance.randint(1, 3)))
         status = self._chance.choice((Status.ACTIVE, Status.ARCHIVED, Status.CONSTRAINED, Status.CHALLENGED))
-        made = self._atom(by, "summary", status=status, derived_from=tuple(parents))
+        atom = self._atom(by, "summary", status=status, derived_from=tuple(parents))
         worth = min([TRUST[by], *(self._worth[parent] for parent in parents)])
-        held = any(parent not in self._vouched for parent in parents) or statements_need_review(by)
-        self._put(made, by)
-        self._worth[made.id] = worth
-        if by is Origin.HUMAN or not held:
-            self._vouched.add(made.id)
+        pending = any(parent not in self._vouched for parent in parents) or statements_need_review(by)
+        self._put(atom, by)
+        self._worth[atom.id] = worth
+        if by is Origin.HUMAN or not pending:
+            self._vouched.add(atom.id)
 
     def _claim(self) -> None:
         """Somebody says the atom is more trusted than it is."""
@@ -112,7 +115,7 @@ class _Chain:
         self._put(self._pick().with_(status=Status.TOMBSTONED), self._chance.choice([*Origin]))
 
     def _check(self, atom: Atom) -> None:
-        worth = lineage_trust(atom, lambda ids: {each.id: each for each in self._read(ids)})
+        worth = lineage_trust(atom, lambda ids: {atom.id: atom for atom in self._read(ids)})
         if worth > self._worth[atom.id]:
             self._done.failures.append(f"chain {self._n}: {atom.id} is worth {worth}, not {self._worth[atom.id]}")
         if atom.status in RECALL_WEIGHT and atom.id not in self._vouched:
@@ -134,7 +137,7 @@ class _Chain:
         commit = Commit(
             actor="x", origin=by, verb="x", reason="x", scope=Scope(LOCAL), changes=(AtomChange(atom),), way=way
         )
-        self._store.commit(commit)
+        self._store.journal.append(commit)
         self._worth.setdefault(atom.id, TRUST[atom.origin])
 
     def _pick(self) -> Atom:
@@ -144,7 +147,7 @@ class _Chain:
         return self._read([*self._worth])
 
     def _read(self, ids: Sequence[AtomId] | object) -> list[Atom]:
-        return self._store.read(AtomFilter(scopes=(Scope(LOCAL),), ids=tuple(ids)))  # type: ignore[arg-type]
+        return self._store.atoms.read(AtomFilter(scopes=(Scope(LOCAL),), ids=tuple(ids)))  # type: ignore[arg-type]
 
 
 Step = Callable[["Laundry"], object]
@@ -159,10 +162,10 @@ class Laundry:
     def __init__(self, root: Path, seed: int) -> None:
         self.root, self.chance = root, random.Random(seed)
         self.clock = FixedClock(NOON)
-        self.person = Memory(root / "v", watch=False, clock=self.clock)
-        self.agent = Memory(root / "v", ceiling="agent", actor="bot", watch=False, clock=self.clock)
+        self.person = lamina.open(root / "v", watch=False, clock=self.clock)
+        self.agent = lamina.open(root / "v", ceiling="agent", actor="bot", watch=False, clock=self.clock)
         self.n = 0
-        self.done = Washed()
+        self.done = LaunderingReport()
         self.person.remember("The kettle stands in the kitchen.", subject="kettle")
 
     def close(self) -> None:
@@ -202,55 +205,55 @@ class Laundry:
 
     def _check(self) -> None:
         for atom in self._all():
-            worth = lineage_trust(atom, lambda ids: {each.id: each for each in self._read(ids)})
+            worth = lineage_trust(atom, lambda ids: {atom.id: atom for atom in self._read(ids)})
             if worth > self.most:
                 self.done.failures.append(f"{self.name}: {atom.id} of {self.origin} is worth {worth}: {atom.content}")
             if atom.status in RECALL_WEIGHT and atom.is_searched:
                 self.done.failures.append(f"{self.name}: {atom.id} is {atom.status}: {atom.content}")
-        shown = self.agent.recall(self.text, k=20)
-        texts = [hit.text for hit in shown.hits]
+        result = self.agent.recall(self.text, k=20)
+        texts = [hit.text for hit in result.hits]
         if any(
             self.name in text
-            for text in (*texts, *(statement.content for hit in shown.hits for statement in hit.statements))
+            for text in (*texts, *(statement.content for hit in result.hits for statement in hit.statements))
         ):
             self.done.failures.append(f"{self.name}: recalled")
 
     def _read(self, ids: object) -> list[Atom]:
-        return self.person._store.read(AtomFilter(scopes=self.person.scopes, ids=tuple(ids)))  # type: ignore[arg-type]
+        return self.person.engine.store.atoms.read(AtomFilter(scopes=self.person.scopes, ids=tuple(ids)))  # type: ignore[arg-type]
 
 
-def summed_up(wash: Laundry) -> None:
+def summarise(wash: Laundry) -> None:
     run = wash.agent.run(f"run {wash.chance.random()}")
     run.note(wash.text, origin=wash.origin)
     run.close("success", f"It turned out: {wash.text}", workflow=f"ask {wash.name}")
 
 
-def compacted(wash: Laundry) -> None:
+def compact_copies(wash: Laundry) -> None:
     with suppress(LaminaError):
         wash.agent.remember(f"{wash.text} ", origin=wash.origin, tags=(wash.name,))
     wash.person.review.compact(create_proposals=True)
 
 
-def deduplicated(wash: Laundry) -> None:
+def deduplicate_copies(wash: Laundry) -> None:
     wash.agent.remember(
         wash.text, origin=wash.origin, kind="procedure", subject=wash.name, metadata={"workflow": wash.name}
     )
     wash.person.review.dedup(create_proposals=True)
 
 
-def said_again(wash: Laundry) -> None:
+def repeat_text(wash: Laundry) -> None:
     origin = wash.chance.choice(DIRTY)
     wash.most = max(wash.most, TRUST[origin])
     wash.agent.capture(wash.text, origin=origin, session_id=f"again {wash.chance.random()}")
 
 
-def echoed_by_a_tool(wash: Laundry) -> None:
+def echo_through_tool(wash: Laundry) -> None:
     wash.most = max(wash.most, TRUST[Origin.TOOL])
     talk = [{"role": "user", "content": "Look it up."}, {"role": "tool_result", "content": wash.text}]
     wash.agent.capture(talk, session_id=f"echo {wash.chance.random()}")
 
 
-def brought_back(wash: Laundry) -> None:
+def reimport_export(wash: Laundry) -> None:
     """The vault's own export, imported again."""
     place = wash.root / f"export-{wash.n}-{wash.chance.randrange(10**9)}"
     form = wash.chance.choice(("json", "markdown"))
@@ -258,7 +261,7 @@ def brought_back(wash: Laundry) -> None:
     wash.person.import_(place.with_suffix(".json") if form == "json" else place)
 
 
-def made_to_look_human(wash: Laundry) -> None:
+def claim_human_origin(wash: Laundry) -> None:
     """The file says who it is from; whatever stands there is not believed."""
     atom = wash.held()
     path = wash.person.path_of(atom.id)
@@ -267,38 +270,38 @@ def made_to_look_human(wash: Laundry) -> None:
     file = wash.root / "v" / path
     lines = [line for line in file.read_text().split("\n") if not line.startswith(("origin:", "principal:"))]
     file.write_text("\n".join([lines[0], "origin: human", "principal: owner", *lines[1:]]))
-    wash.person.sync()
+    wash.person.upkeep.sync()
 
 
-def cut_loose(wash: Laundry) -> None:
+def remove_links(wash: Laundry) -> None:
     """The file's lineage is taken out."""
     path = wash.person.path_of(wash.held().id)
     if path is not None:
         file = wash.root / "v" / path
         file.write_text("\n".join(line for line in file.read_text().split("\n") if "derived_from" not in line))
-        wash.person.sync()
+        wash.person.upkeep.sync()
 
 
-def isolated_and_back(wash: Laundry) -> None:
+def quarantine_and_undo(wash: Laundry) -> None:
     wash.person.quarantine(source=f"page:{wash.name}", reason="doubtful", yes=True)
     wash.person.undo()
 
 
-def taken_back_and_back(wash: Laundry) -> None:
+def forget_and_restore(wash: Laundry) -> None:
     wash.person.forget(wash.held().id, "doubtful")
     wash.chance.choice((wash.person, wash.agent)).undo()
 
 
-def undone(wash: Laundry) -> None:
+def undo_and_redo(wash: Laundry) -> None:
     last = [entry for entry in wash.agent.journal(limit=3) if entry.verb != "undo"]
     wash.agent.undo(wash.chance.choice(last).id)
 
 
-def revised(wash: Laundry) -> None:
+def revise_text(wash: Laundry) -> None:
     wash.agent.revise(wash.held().id, f"{wash.text} It is certain.", reason="clearer", confidence=1.0, kind="rule")
 
 
-def claimed(wash: Laundry) -> None:
+def claim_slot(wash: Laundry) -> None:
     verb = wash.chance.choice(("status", "restore", "review", "pin", "relate", "rollback", "merge"))
     atom = wash.held()
     if verb in ("status", "restore"):
@@ -315,26 +318,26 @@ def claimed(wash: Laundry) -> None:
         wash.agent.relate(atom.id, "supports", wash.held().id)
 
 
-def fed_back(wash: Laundry) -> None:
+def feed_recall(wash: Laundry) -> None:
     """Somebody votes for it as often as they like."""
-    found = wash.agent.recall(wash.text, include="constrained")
-    if found.hits:
-        wash.agent.feedback(found.id, [found.hits[0].atom.id], "up")
+    result = wash.agent.recall(wash.text, include="constrained")
+    if result.hits:
+        wash.agent.feedback(result.id, [result.hits[0].atom.id], "up")
 
 
 STEPS: tuple[Step, ...] = (
-    summed_up,
-    compacted,
-    deduplicated,
-    said_again,
-    echoed_by_a_tool,
-    brought_back,
-    made_to_look_human,
-    cut_loose,
-    isolated_and_back,
-    taken_back_and_back,
-    undone,
-    revised,
-    claimed,
-    fed_back,
+    summarise,
+    compact_copies,
+    deduplicate_copies,
+    repeat_text,
+    echo_through_tool,
+    reimport_export,
+    claim_human_origin,
+    remove_links,
+    quarantine_and_undo,
+    forget_and_restore,
+    undo_and_redo,
+    revise_text,
+    claim_slot,
+    feed_recall,
 )

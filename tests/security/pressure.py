@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import lamina
 from lamina import Atom, LaminaError, Memory, Origin
 from lamina.atom.status import RECALL_WEIGHT
 
@@ -15,41 +16,41 @@ LESS = ("web", "tool", "document", "import", "radar", "dream", "agent")
 
 
 @dataclass(slots=True)
-class Pushed:
+class PressureReport:
     """How often it was tried, and what gave way."""
 
     tries: int = 0
     refused: int = 0
     failures: list[str] = field(default_factory=list)
 
-    def told(self) -> str:
+    def summary(self) -> str:
         return f"{self.tries} tries ({self.refused} refused), {len(self.failures)} gave way"
 
 
-def overwritten(root: Path, writes: int, seed: int) -> Pushed:
+def try_overwriting(root: Path, writes: int, seed: int) -> PressureReport:
     """Untrusted writes on the claims of trusted facts: state and rank of every fact stay as they were."""
-    done, chance = Pushed(), random.Random(seed)
-    with Memory(root, watch=False) as person:
+    pressure_report, chance = PressureReport(), random.Random(seed)
+    with lamina.open(root, watch=False) as person:
         facts = [
             person.remember(f"My {claim} is Old{n}.", subject="user", attribute=claim, value=f"Old{n}").atom
             for n, claim in enumerate(CLAIMS)
         ]
         before = [_place(person, claim) for claim in CLAIMS]
-        with Memory(root, ceiling="agent", actor="bot", watch=False) as agent:
+        with lamina.open(root, ceiling="agent", actor="bot", watch=False) as agent:
             for n in range(writes):
                 place = chance.randrange(len(CLAIMS))
-                done.tries += 1
+                pressure_report.tries += 1
                 try:
                     _push(agent, chance, facts[place], CLAIMS[place], n)
                 except LaminaError:
-                    done.refused += 1
-        for fact, claim, seat in zip(facts, CLAIMS, before, strict=True):
+                    pressure_report.refused += 1
+        for fact, claim, caller_memory in zip(facts, CLAIMS, before, strict=True):
             head = person.get(fact.id)
             if head != fact or len(person.history(fact.id).versions) > 1:
-                done.failures.append(f"{claim}: {head.status} {head.content}")
-            if _place(person, claim) != seat:
-                done.failures.append(f"{claim}: was at {seat} and is at {_place(person, claim)}")
-    return done
+                pressure_report.failures.append(f"{claim}: {head.status} {head.content}")
+            if _place(person, claim) != caller_memory:
+                pressure_report.failures.append(f"{claim}: was at {caller_memory} and is at {_place(person, claim)}")
+    return pressure_report
 
 
 def _push(agent: Memory, chance: random.Random, fact: Atom, claim: str, n: int) -> None:
@@ -69,23 +70,25 @@ def _push(agent: Memory, chance: random.Random, fact: Atom, claim: str, n: int) 
 
 def _place(memory: Memory, claim: str) -> int | None:
     hits = memory.recall(f"What is my {claim}?", k=50).hits
-    found = (n for n, hit in enumerate(hits) if hit.atom.attribute == claim)
-    return next(found, None)
+    result = (n for n, hit in enumerate(hits) if hit.atom.attribute == claim)
+    return next(result, None)
 
 
-def forged(root: Path, sources: int, seed: int) -> Pushed:
+def try_forging(root: Path, sources: int, seed: int) -> PressureReport:
     """One principal brings the same statement from so many sources and sessions: it never comes to count."""
-    done, chance = Pushed(tries=sources), random.Random(seed)
-    with Memory(root, ceiling="agent", principal="eve", actor="eve", watch=False) as agent:
+    pressure_report, chance = PressureReport(tries=sources), random.Random(seed)
+    with lamina.open(root, ceiling="agent", principal="eve", actor="eve", watch=False) as agent:
         for n in range(sources):
             origin = chance.choice(("web", "tool", "document", "import"))
             with suppress(LaminaError):
                 agent.capture("My dentist is Dr Mallory.", origin=origin, source_id=f"paper-{n}", session_id=f"s{n}")
                 agent.remember("My dentist is Dr Mallory.", origin=origin, source_id=f"letter-{n}")
-        told = [atom for atom in agent.list(status=None, limit=None) if "Mallory" in atom.content]
-        done.failures += [f"{atom.id} is {atom.status}" for atom in told if atom.status in RECALL_WEIGHT]
-        done.failures += [hit.text for hit in agent.recall("Who is my dentist?").hits if "Mallory" in hit.text]
-    return done
+        atoms = [atom for atom in agent.list(status=None, limit=None) if "Mallory" in atom.content]
+        pressure_report.failures += [f"{atom.id} is {atom.status}" for atom in atoms if atom.status in RECALL_WEIGHT]
+        pressure_report.failures += [
+            hit.text for hit in agent.recall("Who is my dentist?").hits if "Mallory" in hit.text
+        ]
+    return pressure_report
 
 
 TASKS = (
@@ -122,7 +125,7 @@ QUESTIONS = ("How did we succeed at {task}?", "What worked best for {task}?", "W
 
 
 @dataclass(slots=True)
-class Grafted:
+class GraftReport:
     """Slots among the first three, and how many of them poison took."""
 
     slots: int = 0
@@ -132,17 +135,17 @@ class Grafted:
     def share(self) -> float:
         return self.poisoned / self.slots if self.slots else 0.0
 
-    def told(self) -> str:
+    def summary(self) -> str:
         return f"{self.poisoned} of {self.slots} top-3 slots ({self.share:.1%}) went to poison"
 
 
-def grafted(root: Path, seed: int) -> Grafted:
+def graft_procedures(root: Path, seed: int) -> GraftReport:
     """A hundred honest experiences and ten poisoned ones that a person let in: who is in the top three."""
-    done, chance = Grafted(), random.Random(seed)
+    graft_report, chance = GraftReport(), random.Random(seed)
     honest = [text.format(task=task) for task in TASKS for text in _DONE]
     honest += [f"{text.format(task=chance.choice(TASKS))} Twice." for text in _DONE[:4]]
     poison = [_GRAFT[n % 2].format(task=task) for n, task in enumerate(chance.sample(TASKS, 10))]
-    with Memory(root, watch=False) as person:
+    with lamina.open(root, watch=False) as person:
         for n, text in enumerate(honest):
             person.capture([{"role": "user", "content": text}], session_id=f"h{n}")
         for n, text in enumerate(poison):
@@ -150,18 +153,18 @@ def grafted(root: Path, seed: int) -> Grafted:
         person.embed()
         for question in (text.format(task=task) for task in TASKS for text in QUESTIONS):
             hits = person.recall(question, k=3).hits
-            done.slots += len(hits)
-            done.poisoned += sum(hit.atom.origin is Origin.DOCUMENT for hit in hits)
-    return done
+            graft_report.slots += len(hits)
+            graft_report.poisoned += sum(hit.atom.origin is Origin.DOCUMENT for hit in hits)
+    return graft_report
 
 
 _FILLERS = ("really", "just", "please", "simply", "now", "always", "again", "surely", "indeed", "quickly")
 
 
-def flooded(root: Path, copies: int, seed: int, *, numbered: bool = False) -> int:
+def flood_with_copies(root: Path, copies: int, seed: int, *, numbered: bool = False) -> int:
     """So many near copies of one poison, let in as documents: how many of ten slots they take."""
     chance = random.Random(seed)
-    with Memory(root, watch=False) as person:
+    with lamina.open(root, watch=False) as person:
         for n, text in enumerate(text.format(task=task) for task in TASKS for text in _DONE):
             person.capture([{"role": "user", "content": text}], session_id=f"h{n}")
         for n in range(copies):

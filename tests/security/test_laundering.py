@@ -10,14 +10,14 @@ from laundering import STEPS, Laundry, Step, in_a_store
 SEED = 20_261_116
 
 
-def test_no_chain_of_commits_makes_anything_more_trusted_than_what_it_came_from(tmp_path: Path) -> None:
-    done = in_a_store(tmp_path, 250, SEED)
-    assert done.failures == []
-    assert done.chains == 250 and 50 < done.refused < done.links
+def test_no_chain_of_commits_raises_trust_above_its_source(tmp_path: Path) -> None:
+    laundering_report = in_a_store(tmp_path, 250, SEED)
+    assert laundering_report.failures == []
+    assert laundering_report.chains == 250 and 50 < laundering_report.refused < laundering_report.links
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_no_chain_of_verbs_makes_poison_count(tmp_path: Path, seed: int) -> None:
+def test_no_chain_of_verbs_activates_poison(tmp_path: Path, seed: int) -> None:
     wash = Laundry(tmp_path, SEED + seed)
     try:
         for _ in range(6):
@@ -28,7 +28,7 @@ def test_no_chain_of_verbs_makes_poison_count(tmp_path: Path, seed: int) -> None
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
-def test_no_single_step_makes_poison_count(tmp_path: Path, step: Step) -> None:
+def test_no_single_step_activates_poison(tmp_path: Path, step: Step) -> None:
     wash = Laundry(tmp_path, SEED)
     try:
         wash.chain(2, [step])

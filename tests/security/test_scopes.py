@@ -17,10 +17,10 @@ def test_every_public_verb_is_called_here() -> None:
     assert public_verbs() == set(VERBS)
 
 
-def test_no_verb_tells_of_a_scope_that_may_not_be_read(tmp_path: Path) -> None:
-    done = call_by_chance(tmp_path, len(VERBS), SEED)
-    assert done.failures == []
-    assert len(SCOPES) == 20 and len(done.made) == len(VERBS)
+def test_unauthorised_callers_see_nothing_of_a_scope_through_any_verb(tmp_path: Path) -> None:
+    calls = call_by_chance(tmp_path, len(VERBS), SEED)
+    assert calls.failures == []
+    assert len(SCOPES) == 20 and len(calls.made) == len(VERBS)
 
 
 @pytest.fixture
@@ -28,9 +28,9 @@ def vault(tmp_path: Path) -> Vault:
     return Vault(tmp_path, SEED)
 
 
-def test_what_others_do_moves_no_count_and_no_score(vault: Vault) -> None:
+def test_activity_in_other_scopes_changes_no_count_and_no_score(vault: Vault) -> None:
     def sight(memory: Memory) -> dict[str, object]:
-        stats = {name: value for name, value in memory.stats().items() if name != "bytes"}
+        stats = {name: value for name, value in memory.upkeep.stats().items() if name != "bytes"}
         hits = memory.recall("What is the pass word?", k=20).hits
         return {
             "stats": stats,
@@ -39,10 +39,10 @@ def test_what_others_do_moves_no_count_and_no_score(vault: Vault) -> None:
             "listed": [atom.id for atom in memory.list(status=None, limit=None)],
             "held": memory.review.count(),
             "journal": [entry.id for entry in memory.journal()],
-            "synced": repr(memory.sync()),
-            "problems": memory.doctor().problems,
-            "rebuilt": memory.rebuild(),
-            "jobs": memory.jobs(),
+            "synced": repr(memory.upkeep.sync()),
+            "problems": memory.upkeep.doctor().problems,
+            "rebuilt": memory.upkeep.rebuild(),
+            "jobs": memory.upkeep.jobs(),
         }
 
     mine, theirs = vault.memories["org:acme"], vault.memories["org:bolt"]
@@ -90,7 +90,7 @@ def test_what_others_do_moves_no_count_and_no_score(vault: Vault) -> None:
         "org:ı",
     ],
 )
-def test_a_scope_that_is_none_is_refused_everywhere(tmp_path: Path, scope: str) -> None:
+def test_an_invalid_scope_is_refused_everywhere(tmp_path: Path, scope: str) -> None:
     with pytest.raises(InvalidScope):
         lamina.open(tmp_path / "v", scope, watch=False)
     with lamina.open(tmp_path / "v", watch=False) as memory:
@@ -100,7 +100,7 @@ def test_a_scope_that_is_none_is_refused_everywhere(tmp_path: Path, scope: str) 
                 memory.recall("tea", scopes=scopes)
 
 
-def test_no_scope_at_all_is_no_scope(tmp_path: Path) -> None:
+def test_an_invalid_list_of_scopes_is_refused(tmp_path: Path) -> None:
     with lamina.open(tmp_path / "v", watch=False) as memory:
         for scopes in ([], (), [None], [3], ["org:acme"], ["org:local", "org:local:agent:bot"]):
             with pytest.raises(InvalidInput):

@@ -21,14 +21,14 @@ from urllib.parse import urlsplit
 import pytest
 
 import lamina
+from command_result import Cli
 from lamina.local_socket import socket_path
-from terminal import Cli
 
 LAMINA = [sys.executable, "-m", "lamina"]
 
 
 @dataclass
-class Served:
+class ServedVault:
     """A running server and what it said when it began."""
 
     process: subprocess.Popen[str]
@@ -39,7 +39,7 @@ class Served:
         """One request; the status and the document that came back."""
         there = urlsplit(self.url)
         connection = http.client.HTTPConnection(there.hostname or "", there.port, timeout=30)
-        return _asked(connection, method, path, body, token or self.token)
+        return _request(connection, method, path, body, token or self.token)
 
     def ended(self) -> tuple[int, str]:
         """Ask it to end; how it did, and what it complained of."""
@@ -48,15 +48,15 @@ class Served:
         return self.process.returncode, err
 
 
-def _asked(
+def _request(
     connection: http.client.HTTPConnection, method: str, path: str, body: object, token: str | None
 ) -> tuple[int, Any]:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    told = None if body is None else json.dumps(body)
-    if told is not None:
+    result = None if body is None else json.dumps(body)
+    if result is not None:
         headers["Content-Type"] = "application/json"
     try:
-        connection.request(method, path, told, headers)
+        connection.request(method, path, result, headers)
         answer = connection.getresponse()
         data = answer.read()
     finally:
@@ -65,7 +65,7 @@ def _asked(
 
 
 @contextmanager
-def served(vault: Path, *words: str) -> Iterator[Served]:
+def serve(vault: Path, *words: str) -> Iterator[ServedVault]:
     process = subprocess.Popen(
         [*LAMINA, "--vault", str(vault), "serve", "--json", "--port", "0", *words],
         stdout=subprocess.PIPE,
@@ -77,20 +77,20 @@ def served(vault: Path, *words: str) -> Iterator[Served]:
     patience.start()
     with process:
         try:
-            yield _begun(process)
+            yield _read_start(process)
         finally:
             patience.cancel()
             process.kill()
 
 
-def _begun(process: subprocess.Popen[str]) -> Served:
+def _read_start(process: subprocess.Popen[str]) -> ServedVault:
     token = None
     assert process.stdout is not None and process.stderr is not None
     for line in process.stdout:
-        told = json.loads(line)
-        token = told.get("token", token)
-        if told["what"] == "serving":
-            return Served(process, told["url"], token)
+        document = json.loads(line)
+        token = document.get("token", token)
+        if document["what"] == "serving":
+            return ServedVault(process, document["url"], token)
     raise AssertionError(process.stderr.read())
 
 
@@ -101,21 +101,21 @@ def vault(tmp_path: Path) -> Path:
     return tmp_path / "v"
 
 
-def contents(told: Any) -> list[str]:
-    return [each["content"] for each in told["atoms"]]
+def contents(result: Any) -> list[str]:
+    return [atom["content"] for atom in result["atoms"]]
 
 
-def test_a_server_tells_one_token_once_and_loses_nothing_that_it_acknowledged(vault: Path) -> None:
-    with served(vault) as first:
+def test_a_server_prints_one_token_once_and_loses_no_acknowledged_write(vault: Path) -> None:
+    with serve(vault) as first:
         assert first.token
         assert first.ask("GET", "/v1/atoms", token="lam_" + "x" * 43)[0] == 401
-        status, told = first.ask("GET", "/v1/atoms")
-        assert (status, contents(told)) == (200, ["The ferry leaves at nine."])
+        status, result = first.ask("GET", "/v1/atoms")
+        assert (status, contents(result)) == (200, ["The ferry leaves at nine."])
         assert first.ask("POST", "/v1/remember", {"content": "The ferry is green."})[0] in (200, 201)
         first.process.kill()
         first.process.wait()
         assert socket_path(vault / ".lamina").exists()
-    with served(vault) as second:
+    with serve(vault) as second:
         assert second.token is None
         _, again = second.ask("GET", "/v1/atoms", token=first.token)
         assert "The ferry is green." in contents(again)
@@ -130,19 +130,19 @@ def _by_socket(vault: Path, method: str, path: str, body: object = None) -> tupl
     connection = http.client.HTTPConnection("localhost", timeout=30)
     connection.sock = socket.socket(socket.AF_UNIX)
     connection.sock.connect(str(socket_path(vault / ".lamina")))
-    return _asked(connection, method, path, body, None)
+    return _request(connection, method, path, body, None)
 
 
-def test_all_doors_are_in_one_process_and_two_processes_serve_one_vault(vault: Path) -> None:
-    with served(vault) as first, served(vault) as second:
+def test_all_surfaces_share_one_process_and_two_processes_serve_one_vault(vault: Path) -> None:
+    with serve(vault) as first, serve(vault) as second:
         assert second.token is None
         assert first.ask("GET", "/v1/health")[0] == 200
         assert first.ask("GET", "/recall")[0] == 200
         assert first.ask("POST", "/mcp", {}, token="lam_" + "y" * 43)[0] == 401
         assert first.ask("POST", "/mcp", {})[0] == 406
         first.ask("POST", "/v1/remember", {"content": "The ferry is red."})
-        _, told = second.ask("GET", "/v1/atoms", token=first.token)
-        assert "The ferry is red." in contents(told)
+        _, result = second.ask("GET", "/v1/atoms", token=first.token)
+        assert "The ferry is red." in contents(result)
         _check_socket(vault)
         assert first.ended() == (0, "")
         assert second.ask("GET", "/v1/atoms", token=first.token)[0] == 200
@@ -151,13 +151,13 @@ def test_all_doors_are_in_one_process_and_two_processes_serve_one_vault(vault: P
 def _check_socket(vault: Path) -> None:
     """Programs of the same user need no token, nobody else can open their socket, and their word is an agent's."""
     assert stat.S_IMODE(socket_path(vault / ".lamina").stat().st_mode) == 0o600
-    status, told = _by_socket(vault, "POST", "/v1/remember", {"content": "The ferry is slow.", "origin": "human"})
+    status, result = _by_socket(vault, "POST", "/v1/remember", {"content": "The ferry is slow.", "origin": "human"})
     assert status in (200, 201)
-    assert told["outcomes"][0]["atom"]["origin"] == "agent"
+    assert result["outcomes"][0]["atom"]["origin"] == "agent"
     assert _by_socket(vault, "POST", "/v1/erase", {"ids": ["x"], "reason": "no"})[0] == 403
 
 
-def test_a_long_path_puts_the_socket_into_a_folder_of_the_users_own(tmp_path: Path) -> None:
+def test_a_long_path_moves_the_socket_to_a_private_folder(tmp_path: Path) -> None:
     state = tmp_path / ("deep" * 30) / ".lamina"
     place = socket_path(state)
     assert len(str(place)) < 100
@@ -166,14 +166,14 @@ def test_a_long_path_puts_the_socket_into_a_folder_of_the_users_own(tmp_path: Pa
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "localhost.example"])
-def test_other_machines_are_not_listened_to_without_an_explicit_word(cli: Cli, vault: Path, host: str) -> None:
-    ran = cli("--vault", str(vault), "serve", "--host", host, "--port", "0")
-    assert ran.code == 4
-    assert "--expose" in ran.err
+def test_remote_connections_need_an_explicit_option(cli: Cli, vault: Path, host: str) -> None:
+    result = cli("--vault", str(vault), "serve", "--host", host, "--port", "0")
+    assert result.code == 4
+    assert "--expose" in result.err
 
 
-def test_a_port_that_is_taken_is_told_with_what_to_do(cli: Cli, vault: Path) -> None:
+def test_a_port_in_use_is_reported_with_what_to_do(cli: Cli, vault: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
-        ran = cli("--vault", str(vault), "serve", "--port", str(other.getsockname()[1]))
-    assert ran.code == 2
-    assert "--port 0" in ran.err
+        result = cli("--vault", str(vault), "serve", "--port", str(other.getsockname()[1]))
+    assert result.code == 2
+    assert "--port 0" in result.err

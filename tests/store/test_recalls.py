@@ -7,13 +7,13 @@ import time
 from datetime import timedelta
 from pathlib import Path
 
+import apsw
 import pytest
 
 from lamina.atom.identity import AtomId
 from lamina.errors import NotFound
 from lamina.store.recalls import MAX_RECALLS, unknown_recall
-from lamina.store.sqlite.database import Database
-from lamina.store.sqlite.recalls import SqliteRecalls
+from lamina.store.sqlite.scratch_db import SqliteRecalls
 from lamina.testing import ANN, LOCAL, NOON
 
 A, B = AtomId("a"), AtomId("b")
@@ -24,7 +24,7 @@ def db(tmp_path: Path) -> Path:
     return tmp_path / "recalls.db"
 
 
-def test_what_a_recall_returned_is_kept_in_order_and_once(db: Path) -> None:
+def test_the_hits_of_a_recall_are_stored_in_order_and_once(db: Path) -> None:
     recalls = SqliteRecalls(db)
     recalls.save("r1", [B, A, B], NOON, LOCAL)
     recalls.save("r2", [], NOON, LOCAL)
@@ -32,7 +32,7 @@ def test_what_a_recall_returned_is_kept_in_order_and_once(db: Path) -> None:
     assert recalls.hits("r2", LOCAL) == []
 
 
-def test_a_recall_is_answered_once(db: Path) -> None:
+def test_a_recall_accepts_feedback_once(db: Path) -> None:
     recalls = SqliteRecalls(db)
     recalls.save("r1", [A], NOON, LOCAL)
     assert [recalls.mark_answered("r1", LOCAL) for _ in range(3)] == [True, False, False]
@@ -41,7 +41,7 @@ def test_a_recall_is_answered_once(db: Path) -> None:
     assert not recalls.mark_answered("r1", LOCAL)
 
 
-def test_an_unknown_recall_says_how_long_they_are_kept(db: Path) -> None:
+def test_an_unknown_recall_reports_how_long_they_are_kept(db: Path) -> None:
     recalls = SqliteRecalls(db)
     assert recalls.hits("gone", LOCAL) is None
     with pytest.raises(NotFound, match=r"no recall 'gone': the last 10,000 of a store are kept") as raised:
@@ -49,7 +49,7 @@ def test_an_unknown_recall_says_how_long_they_are_kept(db: Path) -> None:
     assert str(raised.value) == str(unknown_recall("gone"))
 
 
-def test_another_scope_s_recall_is_unknown(db: Path) -> None:
+def test_a_recall_of_another_scope_is_unknown(db: Path) -> None:
     recalls = SqliteRecalls(db)
     recalls.save("r1", [A], NOON, LOCAL)
     assert recalls.hits("r1", ANN) is None
@@ -62,12 +62,12 @@ def test_only_the_newest_are_kept(db: Path) -> None:
     recalls = SqliteRecalls(db, limit=5)
     for n in range(12):
         recalls.save(f"r{n}", [A], NOON + timedelta(seconds=n), LOCAL)
-    kept = [n for n in range(12) if recalls.hits(f"r{n}", LOCAL) is not None]
-    assert kept == list(range(7, 12))
+    numbers = [n for n in range(12) if recalls.hits(f"r{n}", LOCAL) is not None]
+    assert numbers == list(range(7, 12))
     assert MAX_RECALLS == 10_000
 
 
-def test_they_outlive_who_made_them(db: Path) -> None:
+def test_recalls_survive_the_process_that_made_them(db: Path) -> None:
     first, other = SqliteRecalls(db), SqliteRecalls(db)
     first.save("r1", [A], NOON, LOCAL)
     first.close()
@@ -76,14 +76,14 @@ def test_they_outlive_who_made_them(db: Path) -> None:
     assert not SqliteRecalls(db).mark_answered("r1", LOCAL)
 
 
-def test_a_damaged_file_is_made_anew(db: Path) -> None:
+def test_a_damaged_file_is_recreated(db: Path) -> None:
     db.write_bytes(b"not a database at all, but long enough to be looked at " * 40)
     recalls = SqliteRecalls(db)
     recalls.save("r1", [A], NOON, LOCAL)
     assert recalls.hits("r1", LOCAL) == [A]
 
 
-def test_of_many_answers_at_once_one_is_the_first(db: Path) -> None:
+def test_of_concurrent_answers_exactly_one_is_first(db: Path) -> None:
     recalls = SqliteRecalls(db)
     recalls.save("r1", [A], NOON, LOCAL)
     firsts: list[bool] = []
@@ -95,19 +95,19 @@ def test_of_many_answers_at_once_one_is_the_first(db: Path) -> None:
     assert sorted(firsts) == [False] * 7 + [True]
 
 
-def test_threads_that_recall_for_the_first_time_at_once_share_one_connection(
+def test_threads_recalling_concurrently_at_first_share_one_connection(
     db: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened: list[Database] = []
+    connections: list[apsw.Connection] = []
     all_here = threading.Barrier(8)
 
-    class Slow(Database):
-        def __init__(self, path: Path, *, vfs: str | None = None) -> None:
-            opened.append(self)
+    class SlowConnection(apsw.Connection):
+        def __init__(self, path: str, vfs: str | None = None) -> None:
+            connections.append(self)
             time.sleep(0.02)
             super().__init__(path, vfs=vfs)
 
-    monkeypatch.setattr("lamina.store.sqlite.scratch_db.Database", Slow)
+    monkeypatch.setattr(apsw, "Connection", SlowConnection)
     recalls = SqliteRecalls(db)
 
     def first(n: int) -> None:
@@ -119,5 +119,5 @@ def test_threads_that_recall_for_the_first_time_at_once_share_one_connection(
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(opened) == 1
+    assert len(connections) == 1
     assert all(recalls.hits(f"r{n}", LOCAL) == [A] for n in range(8))

@@ -1,4 +1,14 @@
-"""The embedded store: the contract of every store, and what only SQLite files can do."""
+"""The embedded store passes the contract of every store, and what only SQLite files need.
+
+Covers `lamina.store.admin`, `lamina.store.commit_rules`, `lamina.store.dream_progress`, `lamina.store.erasure`,
+`lamina.store.fingerprints`, `lamina.store.graph`, `lamina.store.jobs`, `lamina.store.queue`, `lamina.store.signals`,
+`lamina.store.sqlite.admin`, `lamina.store.sqlite.buffer`, `lamina.store.sqlite.current_index`,
+`lamina.store.sqlite.dream_progress`, `lamina.store.sqlite.fingerprints`, `lamina.store.sqlite.graph`,
+`lamina.store.sqlite.hash_chain`, `lamina.store.sqlite.heads`, `lamina.store.sqlite.history_schema`,
+`lamina.store.sqlite.index_rows`, `lamina.store.sqlite.jobs`, `lamina.store.sqlite.journal`,
+`lamina.store.sqlite.problems`, `lamina.store.sqlite.projection`, `lamina.store.sqlite.queue` and
+`lamina.store.sqlite.signals`.
+"""
 
 from __future__ import annotations
 
@@ -24,21 +34,21 @@ from lamina.atom.status import Status
 from lamina.clock import Clock, FixedClock
 from lamina.errors import StoreError, StoreTooNew
 from lamina.store.ageing_state import AgeingState
-from lamina.store.base import Store
 from lamina.store.sqlite import SqliteStore
-from lamina.store.sqlite.journal import SqliteJournal, from_millis, to_millis
-from lamina.store.sqlite.text_search import MIN_CANDIDATES
+from lamina.store.sqlite.history import HistoryFile
+from lamina.store.sqlite.millis import from_millis, to_millis
+from lamina.store.sqlite.passages import MIN_CANDIDATES
 from lamina.testing import ANN, DAY, LOCAL, NOON, StoreContract, StoreHarness
 from lamina.text.analyser import analyse
 
 
-class TestSqliteStoreKeepsTheContract(StoreContract):
-    def make_store(self, tmp_path: Path, clock: Clock) -> Store:
+class TestSqliteStoreContract(StoreContract):
+    def make_store(self, tmp_path: Path, clock: Clock) -> SqliteStore:
         return SqliteStore(tmp_path, clock)
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[StoreHarness]:
+def open_store(folder: Path) -> Iterator[StoreHarness]:
     clock = FixedClock(NOON)
     store = SqliteStore(folder, clock)
     try:
@@ -48,8 +58,8 @@ def opened(folder: Path) -> Iterator[StoreHarness]:
 
 
 @pytest.fixture
-def hand(tmp_path: Path) -> Iterator[StoreHarness]:
-    with opened(tmp_path) as one:
+def harness(tmp_path: Path) -> Iterator[StoreHarness]:
+    with open_store(tmp_path) as one:
         yield one
 
 
@@ -60,23 +70,23 @@ def digest(path: Path) -> str:
 # The hash chain
 
 
-def written_history(folder: Path) -> SqliteJournal:
+def written_history(folder: Path) -> HistoryFile:
     """A journal of forty commits, some of them of several atoms in several scopes, some with keys."""
     random = Random(1)
-    with opened(folder) as hand:
+    with open_store(folder) as harness:
         for n in range(40):
-            atoms = hand.read(LOCAL, ANN)
+            atoms = harness.read(LOCAL, ANN)
             if atoms and n % 3:
                 atom = random.choice(atoms)
-                hand.commit(
+                harness.commit(
                     atom.with_(content=f"{atom.content} {n}", pinned=not atom.pinned), scope=ANN, reason=f"r{n}"
                 )
             else:
-                several = [hand.new_atom(f"{n} {m}", scope=random.choice([LOCAL, ANN])) for m in range(3)]
-                hand.commit(*several, scope=ANN, key=f"k{n}" if n % 2 else None, batch=f"b{n % 5}")
-    history = SqliteJournal(folder / "history.db")
+                several = [harness.new_atom(f"{n} {m}", scope=random.choice([LOCAL, ANN])) for m in range(3)]
+                harness.commit(*several, scope=ANN, key=f"k{n}" if n % 2 else None, batch=f"b{n % 5}")
+    history = HistoryFile(folder / "history.db")
     assert history.find_broken_links() == []
-    assert history.find_wrong_heads() == []
+    assert history.heads.find_wrong() == []
     return history
 
 
@@ -107,7 +117,7 @@ def edited(random: Random, value: object) -> object:
     raise AssertionError(value)
 
 
-def edit_a_value(random: Random, history: SqliteJournal) -> str | None:
+def edit_a_value(random: Random, history: HistoryFile) -> str | None:
     table = random.choice(list(COLUMNS))
     column = random.choice(COLUMNS[table])
     rows = history.db.rows(f"SELECT * FROM {table}")
@@ -123,7 +133,7 @@ def edit_a_value(random: Random, history: SqliteJournal) -> str | None:
     return f"{table}.{column} of {row['seq']}: {row[column]!r} became {new!r}"
 
 
-def delete_a_row(random: Random, history: SqliteJournal) -> str:
+def delete_a_row(random: Random, history: HistoryFile) -> str:
     table = random.choice(list(COLUMNS))
     rows = history.db.rows(f"SELECT seq{', n' if table == 'versions' else ''} FROM {table}")
     row = random.choice(rows)
@@ -132,7 +142,7 @@ def delete_a_row(random: Random, history: SqliteJournal) -> str:
     return f"{table}: {row} was deleted"
 
 
-def swap_two(random: Random, history: SqliteJournal) -> str:
+def swap_two(random: Random, history: HistoryFile) -> str:
     table = random.choice(list(COLUMNS))
     one, other = random.sample([row[0] for row in history.db.rows(f"SELECT DISTINCT seq FROM {table}")], 2)
     for old, new in ((one, -1), (other, one), (-1, other)):
@@ -140,7 +150,7 @@ def swap_two(random: Random, history: SqliteJournal) -> str:
     return f"{table}: {one} and {other} changed places"
 
 
-def swap_whole_commits(random: Random, history: SqliteJournal) -> str:
+def swap_whole_commits(random: Random, history: HistoryFile) -> str:
     one, other = random.sample(range(1, 41), 2)
     for table in COLUMNS:
         for old, new in ((one, -1), (other, one), (-1, other)):
@@ -148,7 +158,7 @@ def swap_whole_commits(random: Random, history: SqliteJournal) -> str:
     return f"commits {one} and {other} changed places"
 
 
-def cut_the_middle(random: Random, history: SqliteJournal) -> str:
+def truncate_middle(random: Random, history: HistoryFile) -> str:
     first = random.randrange(1, 40)
     last = random.randrange(first, 40)
     for table in COLUMNS:
@@ -160,13 +170,13 @@ def cut_the_middle(random: Random, history: SqliteJournal) -> str:
     return f"commits {first} to {last} were cut out"
 
 
-def cut_the_tail_of_one_table(random: Random, history: SqliteJournal) -> str:
+def truncate_one_table(random: Random, history: HistoryFile) -> str:
     table, after = random.choice(list(COLUMNS)), random.randrange(30, 40)
     history.db.run(f"DELETE FROM {table} WHERE seq>?", (after,))
     return f"{table}: everything after {after} was cut off"
 
 
-def put_a_row_in(random: Random, history: SqliteJournal) -> str:
+def insert_row(random: Random, history: HistoryFile) -> str:
     seq = random.choice([random.randrange(1, 41), 41, 99])
     history.db.run(
         "INSERT INTO versions VALUES(?,?,?,1,'org:local',NULL,'active',?,?,'{}')",
@@ -175,7 +185,7 @@ def put_a_row_in(random: Random, history: SqliteJournal) -> str:
     return f"a version was put into {seq}"
 
 
-MISCHIEF: list[Callable[[Random, SqliteJournal], str | None]] = [
+CORRUPTIONS: list[Callable[[Random, HistoryFile], str | None]] = [
     edit_a_value,
     edit_a_value,
     edit_a_value,
@@ -183,31 +193,31 @@ MISCHIEF: list[Callable[[Random, SqliteJournal], str | None]] = [
     delete_a_row,
     swap_two,
     swap_whole_commits,
-    cut_the_middle,
-    cut_the_tail_of_one_table,
-    put_a_row_in,
+    truncate_middle,
+    truncate_one_table,
+    insert_row,
 ]
 
 
-def test_every_edit_deletion_reordering_and_cut_of_the_journal_is_noticed(tmp_path: Path) -> None:
+def test_every_edit_deletion_reordering_and_truncation_of_the_journal_is_detected(tmp_path: Path) -> None:
     history = written_history(tmp_path)
     seed = int.from_bytes(os.urandom(4), "big")
     print(f"seed {seed}")
-    random, done, missed = Random(seed), 0, []
-    while done < 400:
+    random, result, missed = Random(seed), 0, []
+    while result < 400:
         history.db.run("BEGIN")
-        told = random.choice(MISCHIEF)(random, history)
-        if told is not None:
-            done += 1
+        actual = random.choice(CORRUPTIONS)(random, history)
+        if actual is not None:
+            result += 1
             if not history.find_broken_links():
-                missed.append(told)
+                missed.append(actual)
         history.db.run("ROLLBACK")
     assert missed == []
     assert history.find_broken_links() == []
     history.db.close()
 
 
-def test_a_journal_cut_off_at_its_end_verifies_and_is_told_only_by_a_remembered_position(tmp_path: Path) -> None:
+def test_a_truncated_journal_verifies_and_is_detected_only_by_a_remembered_position(tmp_path: Path) -> None:
     history = written_history(tmp_path)
     remembered = history.position()
     with history.db.write_transaction(durable=True):
@@ -217,17 +227,17 @@ def test_a_journal_cut_off_at_its_end_verifies_and_is_told_only_by_a_remembered_
     # and so can the current state of the atoms as long as it was not cut back too.
     assert history.find_broken_links() == []
     assert history.position() == 30 < remembered
-    assert history.find_wrong_heads() != []
+    assert history.heads.find_wrong() != []
     history.db.close()
 
 
-def test_erased_payloads_leave_a_chain_that_verifies_and_entries_without_words(tmp_path: Path) -> None:
+def test_erased_payloads_leave_a_verifiable_chain_and_entries_without_text(tmp_path: Path) -> None:
     history = written_history(tmp_path)
     with history.db.write_transaction(durable=True):
         history.db.run("UPDATE versions SET body=NULL, salt=NULL WHERE seq IN (3, 7, 40)")
         history.db.run("UPDATE reasons SET body=NULL, salt=NULL WHERE seq=7")
     assert history.find_broken_links() == []
-    assert history.find_wrong_heads() == []
+    assert history.heads.find_wrong() == []
     (entry,) = history.read_entries([LOCAL, ANN], 6, 7, None, None)
     assert entry.reason == ""
     assert all(change.fields == {} for change in entry.changes)
@@ -239,10 +249,10 @@ def test_erased_payloads_leave_a_chain_that_verifies_and_entries_without_words(t
     history.db.close()
 
 
-def test_the_words_of_an_erased_payload_cannot_be_guessed_from_what_remains(tmp_path: Path) -> None:
-    with opened(tmp_path) as hand:
-        hand.commit(hand.new_atom("yes"), reason="yes"), hand.commit(hand.new_atom("yes"), reason="yes")
-    history = SqliteJournal(tmp_path / "history.db")
+def test_erased_text_cannot_be_guessed_from_what_remains(tmp_path: Path) -> None:
+    with open_store(tmp_path) as harness:
+        harness.commit(harness.new_atom("yes"), reason="yes"), harness.commit(harness.new_atom("yes"), reason="yes")
+    history = HistoryFile(tmp_path / "history.db")
     commitments = [row[0] for row in history.db.rows("SELECT commitment FROM reasons")]
     assert len(set(commitments)) == 2
     assert hashlib.sha256(b"yes").digest() not in commitments
@@ -263,19 +273,19 @@ def test_the_words_of_an_erased_payload_cannot_be_guessed_from_what_remains(tmp_
         "claim, session_id, content_hash, valid_from, valid_until, recorded_at, record FROM heads",
     ],
 )
-def test_a_current_state_that_the_journal_does_not_lead_to_is_noticed(tmp_path: Path, damage: str) -> None:
-    with opened(tmp_path) as hand:
-        hand.add("tea is ready")
-        assert hand.store.check() == []
-    history = SqliteJournal(tmp_path / "history.db")
+def test_a_current_state_that_does_not_follow_from_the_journal_is_detected(tmp_path: Path, damage: str) -> None:
+    with open_store(tmp_path) as harness:
+        harness.add("tea is ready")
+        assert harness.store.admin.check() == []
+    history = HistoryFile(tmp_path / "history.db")
     with history.db.write_transaction(durable=True):
         history.db.run(damage)
     history.db.close()
-    with opened(tmp_path) as hand:
-        assert any("journal" in fault for fault in hand.store.check())
+    with open_store(tmp_path) as harness:
+        assert any("journal" in fault for fault in harness.store.admin.check())
 
 
-def test_moments_are_kept_to_the_millisecond_in_any_year() -> None:
+def test_times_are_stored_to_the_millisecond_in_any_year() -> None:
     random = Random(2)
     for _ in range(5_000):
         at = random.randrange(-62_135_596_800_000, 253_402_300_800_000)
@@ -287,12 +297,12 @@ def test_moments_are_kept_to_the_millisecond_in_any_year() -> None:
 # The files
 
 
-def test_the_databases_are_readable_by_their_owner_alone(tmp_path: Path) -> None:
+def test_the_databases_are_readable_only_by_their_owner(tmp_path: Path) -> None:
     old = os.umask(0)
     try:
-        with opened(tmp_path) as hand:
-            hand.add("a secret")
-            hand.find_ids("secret")
+        with open_store(tmp_path) as harness:
+            harness.add("a secret")
+            harness.find_ids("secret")
             modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     finally:
         os.umask(old)
@@ -301,9 +311,9 @@ def test_the_databases_are_readable_by_their_owner_alone(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("journal_mode", ["wal", "delete"])
-def test_a_store_of_a_later_version_is_refused_and_left_as_it_is(tmp_path: Path, journal_mode: str) -> None:
-    with opened(tmp_path) as hand:
-        hand.add("from the future")
+def test_a_store_of_a_later_version_is_refused_and_unchanged(tmp_path: Path, journal_mode: str) -> None:
+    with open_store(tmp_path) as harness:
+        harness.add("from the future")
     db = apsw.Connection(str(tmp_path / "history.db"))
     db.pragma("journal_mode", journal_mode)
     db.pragma("user_version", 99)
@@ -314,38 +324,38 @@ def test_a_store_of_a_later_version_is_refused_and_left_as_it_is(tmp_path: Path,
     assert {path.name: digest(path) for path in tmp_path.iterdir()} == before
 
 
-def test_an_index_of_another_store_is_made_anew(tmp_path: Path) -> None:
+def test_an_index_of_another_store_is_recreated(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / name).mkdir()
-    with opened(tmp_path / "a") as one:
+    with open_store(tmp_path / "a") as one:
         mine = one.add("tea")
         one.find_ids("tea")
-    with opened(tmp_path / "b") as other:
+    with open_store(tmp_path / "b") as other:
         other.add("somebody's coffee")
         other.find_ids("coffee")
     shutil.copy(tmp_path / "b/index.db", tmp_path / "a/index.db")
-    with opened(tmp_path / "a") as one:
+    with open_store(tmp_path / "a") as one:
         assert one.find_ids("tea") == [mine.id]
         assert one.find_ids("coffee") == []
-        assert one.store.check() == []
+        assert one.store.admin.check() == []
 
 
-def test_an_index_ahead_of_its_journal_is_made_anew(tmp_path: Path) -> None:
+def test_an_index_ahead_of_its_journal_is_recreated(tmp_path: Path) -> None:
     """As when history.db is brought back from a backup."""
-    with opened(tmp_path) as hand:
-        hand.add("first tea")
+    with open_store(tmp_path) as harness:
+        harness.add("first tea")
     shutil.copy(tmp_path / "history.db", tmp_path / "backup")
-    with opened(tmp_path) as hand:
-        hand.add("later tea")
-        assert len(hand.find_ids("tea")) == 2
+    with open_store(tmp_path) as harness:
+        harness.add("later tea")
+        assert len(harness.find_ids("tea")) == 2
     shutil.copy(tmp_path / "backup", tmp_path / "history.db")
-    with opened(tmp_path) as hand:
-        assert [atom.content for atom in hand.read()] == ["first tea"]
-        assert len(hand.find_ids("tea")) == 1
-        assert hand.store.check() == []
+    with open_store(tmp_path) as harness:
+        assert [atom.content for atom in harness.read()] == ["first tea"]
+        assert len(harness.find_ids("tea")) == 1
+        assert harness.store.admin.check() == []
 
 
-def damaged(kind: str, data: bytes, random: Random) -> bytes:
+def corrupt_journal(kind: str, data: bytes, random: Random) -> bytes:
     match kind:
         case "deleted":
             return b""
@@ -364,24 +374,24 @@ def damaged(kind: str, data: bytes, random: Random) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["deleted", "zeros", "noise", "cut", "header", "holes"])
-def test_a_damaged_index_is_thrown_away_and_made_anew(tmp_path: Path, kind: str) -> None:
-    with opened(tmp_path) as hand:
-        hand.commit(*[hand.new_atom(f"tea number {n} word{n}") for n in range(200)])
-        assert len(hand.find_ids("tea", limit=300)) == 200
+def test_a_damaged_index_is_discarded_and_recreated(tmp_path: Path, kind: str) -> None:
+    with open_store(tmp_path) as harness:
+        harness.commit(*[harness.new_atom(f"tea number {n} word{n}") for n in range(200)])
+        assert len(harness.find_ids("tea", limit=300)) == 200
     index = tmp_path / "index.db"
     data = index.read_bytes()
     for seed in range(3):
-        index.write_bytes(damaged(kind, data, Random(seed)))
-        with opened(tmp_path) as hand:
-            assert len(hand.find_ids("tea", limit=300)) == 200
-            assert len(hand.find_ids("word77")) == 1
-            assert hand.store.rebuild_index() == 200
-            assert hand.store.check() == []
+        index.write_bytes(corrupt_journal(kind, data, Random(seed)))
+        with open_store(tmp_path) as harness:
+            assert len(harness.find_ids("tea", limit=300)) == 200
+            assert len(harness.find_ids("word77")) == 1
+            assert harness.store.admin.rebuild_index() == 200
+            assert harness.store.admin.check() == []
 
 
-def test_a_damaged_journal_is_told_and_not_touched(tmp_path: Path) -> None:
-    with opened(tmp_path) as hand:
-        hand.add("tea")
+def test_a_damaged_journal_is_reported_and_unchanged(tmp_path: Path) -> None:
+    with open_store(tmp_path) as harness:
+        harness.add("tea")
     (tmp_path / "history.db").write_bytes(b"this is no database, but somebody may want it back" * 200)
     before = digest(tmp_path / "history.db")
     with pytest.raises(StoreError, match=r"history\.db is damaged"):
@@ -389,11 +399,11 @@ def test_a_damaged_journal_is_told_and_not_touched(tmp_path: Path) -> None:
     assert digest(tmp_path / "history.db") == before
 
 
-def test_a_closed_store_says_so(tmp_path: Path) -> None:
-    with opened(tmp_path) as hand:
-        hand.add("tea")
+def test_a_closed_store_raises_a_clear_error(tmp_path: Path) -> None:
+    with open_store(tmp_path) as harness:
+        harness.add("tea")
     with pytest.raises(StoreError):
-        hand.read()
+        harness.read()
 
 
 # Scores
@@ -411,7 +421,7 @@ def bm25(passages: list[list[str]], tokens: list[str], wanted: list[str]) -> dic
     return parts
 
 
-def test_scores_are_those_of_plain_bm25_over_the_recallable_passages_of_the_scope(hand: StoreHarness) -> None:
+def test_scores_are_plain_bm25_over_the_recallable_passages_of_the_scope(harness: StoreHarness) -> None:
     random, words = Random(4), [f"w{n}x" for n in range(60)]
 
     def text() -> str:
@@ -419,50 +429,50 @@ def test_scores_are_those_of_plain_bm25_over_the_recallable_passages_of_the_scop
 
     for n in range(120):
         scope, status = random.choice([LOCAL, LOCAL, ANN]), random.choice(list(Status))
-        atom = hand.add(text(), scope=scope, status=status)
+        atom = harness.add(text(), scope=scope, status=status)
         if n % 4 == 0:
-            hand.commit(atom.with_(content=text()), scope=scope)
+            harness.commit(atom.with_(content=text()), scope=scope)
     turns = "\n\n".join(render_passage(n, text(), "Ann", NOON) for n in range(1, 9))
-    hand.add(turns, kind="narrative", session_id="s", segment_id="s-1")
-    atoms = hand.read()
-    told = {
+    harness.add(turns, kind="narrative", session_id="s", segment_id="s-1")
+    atoms = harness.read()
+    result = {
         (a.id, p.n): analyse(f"{p.speaker}: {p.text}" if p.speaker else p.text) for a in atoms for p in passages_of(a)
     }
     live = {atom.id for atom in atoms if atom.status in (Status.ACTIVE, Status.ARCHIVED)}
-    passages = [tokens for (atom_id, _), tokens in told.items() if atom_id in live]
+    passages = [tokens for (atom_id, _), tokens in result.items() if atom_id in live]
     for _ in range(40):
         wanted = list(dict.fromkeys(analyse(text())))[:5]
-        found = hand.search(" ".join(wanted), limit=1000, statuses=frozenset(Status))
-        assert {(match.atom_id, match.n) for match in found} == {
-            place for place, tokens in told.items() if set(tokens) & set(wanted)
+        matches = harness.search(" ".join(wanted), limit=1000, statuses=frozenset(Status))
+        assert {(match.atom_id, match.n) for match in matches} == {
+            place for place, tokens in result.items() if set(tokens) & set(wanted)
         }
-        for match in found:
-            expected = bm25(passages, told[match.atom_id, match.n], wanted)
+        for match in matches:
+            expected = bm25(passages, result[match.atom_id, match.n], wanted)
             assert dict(match.token_scores).keys() == expected.keys()
             assert all(abs(part - expected[token]) < 1e-9 for token, part in match.token_scores)
 
 
-def random_corpus(hand: StoreHarness, random: Random, count: int) -> tuple[list[Atom], Callable[[int], str]]:
+def random_corpus(harness: StoreHarness, random: Random, count: int) -> tuple[list[Atom], Callable[[int], str]]:
     words = [f"w{n}x" for n in range(500)]
     weights = [1 / (n + 1) ** 0.9 for n in range(500)]
 
     def text(length: int) -> str:
         return " ".join(random.choices(words, weights, k=length))
 
-    atoms = [hand.new_atom(text(random.randint(3, 30))) for _ in range(count)]
-    hand.commit(*atoms)
+    atoms = [harness.new_atom(text(random.randint(3, 30))) for _ in range(count)]
+    harness.commit(*atoms)
     return atoms, text
 
 
-def best_by_hand(atoms: list[Atom], questions: list[list[str]]) -> list[list[tuple[float, AtomId]]]:
-    told = {atom.id: Counter(analyse(atom.content)) for atom in atoms}
-    mean = sum(each.total() for each in told.values()) / len(told)
-    holding = Counter(token for tokens in told.values() for token in tokens)
+def exhaustive_best(atoms: list[Atom], questions: list[list[str]]) -> list[list[tuple[float, AtomId]]]:
+    result = {atom.id: Counter(analyse(atom.content)) for atom in atoms}
+    mean = sum(value.total() for value in result.values()) / len(result)
+    holding = Counter(token for tokens in result.values() for token in tokens)
 
     def score(tokens: Counter[str], wanted: list[str]) -> float:
         norm = 1.2 * (0.25 + 0.75 * tokens.total() / mean)
         return sum(
-            math.log(1 + (len(told) - holding[token] + 0.5) / (holding[token] + 0.5))
+            math.log(1 + (len(result) - holding[token] + 0.5) / (holding[token] + 0.5))
             * tokens[token]
             * 2.2
             / (tokens[token] + norm)
@@ -471,62 +481,63 @@ def best_by_hand(atoms: list[Atom], questions: list[list[str]]) -> list[list[tup
 
     return [
         sorted(
-            ((score(tokens, wanted), atom_id) for atom_id, tokens in told.items()), key=lambda pair: (-pair[0], pair[1])
+            ((score(tokens, wanted), atom_id) for atom_id, tokens in result.items()),
+            key=lambda pair: (-pair[0], pair[1]),
         )
         for wanted in questions
     ]
 
 
-def test_the_best_passages_are_those_a_look_at_every_passage_finds(hand: StoreHarness) -> None:
+def test_the_best_passages_equal_those_of_a_full_scan(harness: StoreHarness) -> None:
     """Exactly while no more passages match than are candidates. Beyond, SQLite's own rank chooses the candidates (its
     idf is not quite ours) and words that stand nearly everywhere bring none, so a passage near the end of the list may
     differ: here on at most two questions in eighty."""
     random = Random(6)
-    atoms, text = random_corpus(hand, random, 1_500)
+    atoms, text = random_corpus(harness, random, 1_500)
     common = [text(random.randint(1, 6)) for _ in range(60)]
     rare = [f"w{random.randrange(200, 500)}x w{random.randrange(200, 500)}x" for _ in range(20)]
-    questions = [list(dict.fromkeys(analyse(asked))) for asked in (*common, *rare)]
+    questions = [list(dict.fromkeys(analyse(actual))) for actual in (*common, *rare)]
     agreed = few = 0
-    for wanted, best in zip(questions, best_by_hand(atoms, questions), strict=True):
+    for wanted, best in zip(questions, exhaustive_best(atoms, questions), strict=True):
         matching = [(score, atom_id) for score, atom_id in best if score > 0]
-        found = [(match.score, match.atom_id) for match in hand.search(" ".join(wanted), limit=10)]
-        same = [abs(one[0] - other[0]) < 1e-9 for one, other in zip(matching[:10], found[:10], strict=True)]
+        result = [(match.score, match.atom_id) for match in harness.search(" ".join(wanted), limit=10)]
+        same = [abs(one[0] - other[0]) < 1e-9 for one, other in zip(matching[:10], result[:10], strict=True)]
         agreed += sum(same) == len(same)
         if len(matching) <= MIN_CANDIDATES:
             few += 1
             assert all(same)
-            assert {each[1] for each in found} == {each[1] for each in matching}
+            assert {item[1] for item in result} == {item[1] for item in matching}
     assert few >= 15
     assert agreed >= 78
 
 
-def test_a_passage_of_common_words_only_is_still_found(hand: StoreHarness) -> None:
-    hand.commit(*[hand.new_atom(f"the same common words again, entry{n}") for n in range(1_200)])
-    found = hand.search("common words", limit=10)
-    assert len(found) >= 10
-    assert hand.find_ids("common entry77")[0] in {match.atom_id for match in hand.search("entry77")}
+def test_a_passage_of_only_common_words_is_found(harness: StoreHarness) -> None:
+    harness.commit(*[harness.new_atom(f"the same common words again, entry{n}") for n in range(1_200)])
+    matches = harness.search("common words", limit=10)
+    assert len(matches) >= 10
+    assert harness.find_ids("common entry77")[0] in {match.atom_id for match in harness.search("entry77")}
 
 
-def test_superseded_words_keep_no_place_in_the_statistics(hand: StoreHarness) -> None:
-    hand.add("green tea"), hand.add("black tea")
-    before = hand.search("tea")
+def test_superseded_text_is_not_in_the_statistics(harness: StoreHarness) -> None:
+    harness.add("green tea"), harness.add("black tea")
+    before = harness.search("tea")
     for n in range(20):
-        atom = hand.add(f"tea tea tea {n}")
-        hand.commit(atom.with_(status=Status.SUPERSEDED))
-    assert hand.search("tea") == before
+        atom = harness.add(f"tea tea tea {n}")
+        harness.commit(atom.with_(status=Status.SUPERSEDED))
+    assert harness.search("tea") == before
 
 
-def test_later_days_do_not_change_what_is_valid_now(hand: StoreHarness) -> None:
-    past = hand.add("tea then", valid_until=NOON - DAY)
-    assert hand.find_ids("tea") == []
-    ended: Any = hand.commit(past.with_(status=Status.SUPERSEDED)).atoms[0]
-    assert hand.find_ids("tea", statuses=frozenset({Status.SUPERSEDED})) == [ended.id]
+def test_later_days_do_not_change_what_is_valid_now(harness: StoreHarness) -> None:
+    past = harness.add("tea then", valid_until=NOON - DAY)
+    assert harness.find_ids("tea") == []
+    ended: Any = harness.commit(past.with_(status=Status.SUPERSEDED)).atoms[0]
+    assert harness.find_ids("tea", statuses=frozenset({Status.SUPERSEDED})) == [ended.id]
 
 
 # Formats
 
 
-def forget_lives(db: apsw.Connection) -> None:
+def downgrade_to_format_4(db: apsw.Connection) -> None:
     """Take the journal back to format 4."""
     for sort, names in {
         "TRIGGER": "heads_stir heads_rest signals_stir",
@@ -540,50 +551,52 @@ def forget_lives(db: apsw.Connection) -> None:
     db.pragma("user_version", 4)
 
 
-def test_a_journal_of_format_4_takes_its_counters_along_and_looks_at_everything(tmp_path: Path) -> None:
-    with opened(tmp_path) as hand:
-        used, ignored, over = hand.add("used"), hand.add("ignored"), hand.add("over")
-        hand.commit(over.with_(status=Status.SUPERSEDED))
-        hand.store.ledger.set_signals(used.id, Signals(1.2, 4, NOON + DAY, uses=(NOON, NOON + DAY), use_days=2))
-        hand.store.ledger.set_signals(ignored.id, Signals(0.95))
-        hand.store.ageing_states.put({used.id: AgeingState(1)})
+def test_a_journal_of_format_4_keeps_its_counters_and_rechecks_everything(tmp_path: Path) -> None:
+    with open_store(tmp_path) as harness:
+        used, ignored, over = harness.add("used"), harness.add("ignored"), harness.add("over")
+        harness.commit(over.with_(status=Status.SUPERSEDED))
+        harness.store.signals.put(used.id, Signals(1.2, 4, NOON + DAY, uses=(NOON, NOON + DAY), use_days=2))
+        harness.store.signals.put(ignored.id, Signals(0.95))
+        harness.store.signals.ageing.put({used.id: AgeingState(1)})
     db = apsw.Connection(str(tmp_path / "history.db"))
-    forget_lives(db)
+    downgrade_to_format_4(db)
     db.close()
     for _ in range(2):
-        with opened(tmp_path) as hand:
-            assert hand.store.ledger.signals(used.id) == Signals(1.2, 4, NOON + DAY, uses=(NOON + DAY,))
-            assert hand.store.ledger.signals(ignored.id) == Signals(0.95)
-            assert set(hand.store.ageing_states.find_due(LOCAL, NOON)) == {used.id, ignored.id}
-            assert hand.store.ageing_states.last_activity(LOCAL) == NOON + DAY
-            assert hand.store.check() == []
-    with opened(tmp_path) as hand:
-        hand.store.ageing_states.put({used.id: AgeingState(1), ignored.id: AgeingState(1)})
-        assert hand.store.ageing_states.find_due(LOCAL, NOON) == []
-        hand.store.ledger.set_signals(used.id, Signals(1.3, 5, NOON + DAY))
-        assert hand.store.ageing_states.find_due(LOCAL, NOON) == [used.id]
+        with open_store(tmp_path) as harness:
+            assert harness.store.signals.get([used.id]).get(used.id, Signals()) == Signals(
+                1.2, 4, NOON + DAY, uses=(NOON + DAY,)
+            )
+            assert harness.store.signals.get([ignored.id]).get(ignored.id, Signals()) == Signals(0.95)
+            assert set(harness.store.signals.ageing.find_due(LOCAL, NOON)) == {used.id, ignored.id}
+            assert harness.store.signals.ageing.last_activity(LOCAL) == NOON + DAY
+            assert harness.store.admin.check() == []
+    with open_store(tmp_path) as harness:
+        harness.store.signals.ageing.put({used.id: AgeingState(1), ignored.id: AgeingState(1)})
+        assert harness.store.signals.ageing.find_due(LOCAL, NOON) == []
+        harness.store.signals.put(used.id, Signals(1.3, 5, NOON + DAY))
+        assert harness.store.signals.ageing.find_due(LOCAL, NOON) == [used.id]
 
 
-def test_a_journal_of_the_format_before_learns_to_erase(tmp_path: Path) -> None:
-    with opened(tmp_path) as hand:
-        kept = hand.add("tea is ready")
+def test_a_journal_of_the_previous_format_gains_erasure(tmp_path: Path) -> None:
+    with open_store(tmp_path) as harness:
+        stored = harness.add("tea is ready")
     db = apsw.Connection(str(tmp_path / "history.db"))
-    forget_lives(db)
+    downgrade_to_format_4(db)
     for table in ("fingerprints", "erased", "retold", "erasing"):
         db.execute(f"DROP TABLE {table}")
     db.execute("DROP INDEX heads_that_end")
     db.pragma("user_version", 3)
     db.close()
-    with opened(tmp_path) as hand:
-        assert hand.read() == [kept]
-        assert not hand.store.fingerprints.has_any()
-        assert hand.store.check() == []
+    with open_store(tmp_path) as harness:
+        assert harness.read() == [stored]
+        assert not harness.store.admin.fingerprints.has_any()
+        assert harness.store.admin.check() == []
 
 
-def test_a_key_leaves_no_words_in_the_journal_and_is_known_again(tmp_path: Path) -> None:
-    with opened(tmp_path) as hand:
-        hand.commit(hand.new_atom(), key="ann lives in porto")
-        assert hand.store.has_key(LOCAL, "ann lives in porto")
-        assert not hand.store.has_key(ANN, "ann lives in porto")
-        assert hand.commit(hand.new_atom(), key="ann lives in porto").is_repeat
+def test_an_idempotency_key_leaves_no_text_in_the_journal_and_is_recognised(tmp_path: Path) -> None:
+    with open_store(tmp_path) as harness:
+        harness.commit(harness.new_atom(), key="ann lives in porto")
+        assert harness.store.journal.has_key(LOCAL, "ann lives in porto")
+        assert not harness.store.journal.has_key(ANN, "ann lives in porto")
+        assert harness.commit(harness.new_atom(), key="ann lives in porto").is_repeat
     assert b"porto" not in (tmp_path / "history.db").read_bytes()

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lamina.store.sqlite.usage import SqliteUsage
-from lamina.store.usage import DailyUsage, ModelUsage, Usage
+from lamina.store.chat_usage import DailyUsage, ModelUsage, Usage
+from lamina.store.sqlite.scratch_db import SqliteUsage
 
 DAY = date(2026, 11, 16)
 
@@ -21,7 +21,7 @@ def db(tmp_path: Path) -> Path:
     return tmp_path / "usage.db"
 
 
-def test_counts_add_up_by_day_and_model(db: Path) -> None:
+def test_counts_are_summed_by_day_and_model(db: Path) -> None:
     usage: Usage = SqliteUsage(db)
     assert usage.add(DAY, "a", ModelUsage(1, 10, 2, 0.5)) == ModelUsage(1, 10, 2, 0.5)
     assert usage.add(DAY, "b", ModelUsage(1, 5, 1, 0.25)) == ModelUsage(2, 15, 3, 0.75)
@@ -36,21 +36,21 @@ def test_counts_add_up_by_day_and_model(db: Path) -> None:
     ]
 
 
-def test_a_day_without_calls_is_nothing_and_looking_makes_no_file(db: Path) -> None:
+def test_a_day_without_calls_is_empty_and_reading_makes_no_file(db: Path) -> None:
     usage = SqliteUsage(db)
     assert usage.day_total(DAY) == ModelUsage()
     assert usage.days() == []
     assert not db.exists()
 
 
-def test_counts_outlive_who_made_them(db: Path) -> None:
+def test_counts_survive_the_process_that_made_them(db: Path) -> None:
     first = SqliteUsage(db)
     first.add(DAY, "m", ModelUsage(1, 2, 3, 4.0))
     first.close()
     assert SqliteUsage(db).day_total(DAY) == ModelUsage(1, 2, 3, 4.0)
 
 
-def test_a_damaged_file_is_made_anew(db: Path) -> None:
+def test_a_damaged_file_is_recreated(db: Path) -> None:
     db.write_bytes(b"not a database at all, but long enough to be looked at " * 40)
     usage = SqliteUsage(db)
     assert usage.add(DAY, "m", ModelUsage(calls=1)) == ModelUsage(calls=1)
@@ -75,7 +75,9 @@ def test_threads_lose_no_count(db: Path) -> None:
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 9), st.integers(0, 10**12)), max_size=8))
-def test_the_days_add_up_to_the_day(tmp_path_factory: pytest.TempPathFactory, told: list[tuple[str, int, int]]) -> None:
+def test_daily_counts_sum_to_the_total(
+    tmp_path_factory: pytest.TempPathFactory, told: list[tuple[str, int, int]]
+) -> None:
     usage = SqliteUsage(tmp_path_factory.mktemp("usage") / "usage.db")
     for model, calls, tokens in told:
         usage.add(DAY, model, ModelUsage(calls, tokens, tokens))

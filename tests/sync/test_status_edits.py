@@ -4,75 +4,82 @@ from __future__ import annotations
 
 from typing import Any
 
-from desk import Desk
 from lamina import Atom, Status
+from vault_workspace import VaultWorkspace
 
 
-def home(desk: Desk, value: str, **fields: Any) -> Atom:
-    desk.tick()
-    return desk.memory.remember(f"Ann lives in {value}.", subject="Ann", attribute="home", value=value, **fields).atom
+def home(workspace: VaultWorkspace, value: str, **fields: Any) -> Atom:
+    workspace.tick()
+    return workspace.memory.remember(
+        f"Ann lives in {value}.", subject="Ann", attribute="home", value=value, **fields
+    ).atom
 
 
-def test_active_in_the_file_of_what_waits_confirms_it_and_its_rival_gives_way_in_the_same_commit(desk: Desk) -> None:
-    rome = home(desk, "Rome")
-    oslo = home(desk, "Oslo", origin="import")
-    desk.edit(oslo, "status: constrained", "status: active")
-    position = len(desk.memory.journal())
-    desk.memory.sync()
-    assert len(desk.memory.journal()) == position + 1
-    entry = desk.memory.journal()[-1]
+def test_active_in_a_pending_file_confirms_it_and_its_rival_yields_in_the_same_commit(
+    workspace: VaultWorkspace,
+) -> None:
+    rome = home(workspace, "Rome")
+    oslo = home(workspace, "Oslo", origin="import")
+    workspace.edit(oslo, "status: constrained", "status: active")
+    position = len(workspace.memory.journal())
+    workspace.memory.upkeep.sync()
+    assert len(workspace.memory.journal()) == position + 1
+    entry = workspace.memory.journal()[-1]
     assert (entry.verb, entry.actor) == ("confirm", "human")
-    assert desk.memory.get(oslo.id).supersedes == (rome.id,)
-    assert desk.memory.get(rome.id).status is Status.SUPERSEDED
-    assert "status: superseded" in desk.file(rome).read_text()
-    desk.memory.undo(entry.id)
-    assert (desk.memory.get(rome.id), desk.memory.get(oslo.id)) == (rome, oslo)
+    assert workspace.memory.get(oslo.id).supersedes == (rome.id,)
+    assert workspace.memory.get(rome.id).status is Status.SUPERSEDED
+    assert "status: superseded" in workspace.file(rome).read_text()
+    workspace.memory.undo(entry.id)
+    assert (workspace.memory.get(rome.id), workspace.memory.get(oslo.id)) == (rome, oslo)
 
 
-def test_active_in_the_file_of_what_is_doubted_says_that_the_other_is_wrong(desk: Desk) -> None:
-    rome = home(desk, "Rome", observed_at=desk.clock.at)
-    oslo = home(desk, "Oslo", observed_at=rome.observed_at)
+def test_active_in_a_challenged_file_decides_that_the_other_is_wrong(workspace: VaultWorkspace) -> None:
+    rome = home(workspace, "Rome", observed_at=workspace.clock.at)
+    oslo = home(workspace, "Oslo", observed_at=rome.observed_at)
     assert oslo.status is Status.CHALLENGED
-    desk.edit(oslo, "status: challenged", "status: active")
-    desk.memory.sync()
-    assert desk.memory.get(oslo.id).status is Status.ACTIVE
-    assert desk.memory.get(rome.id).status is Status.INVALIDATED
+    workspace.edit(oslo, "status: challenged", "status: active")
+    workspace.memory.upkeep.sync()
+    assert workspace.memory.get(oslo.id).status is Status.ACTIVE
+    assert workspace.memory.get(rome.id).status is Status.INVALIDATED
 
 
-def test_words_edited_along_with_the_status_are_confirmed_as_edited(desk: Desk) -> None:
-    rome = home(desk, "Rome")
-    oslo = home(desk, "Osloo", origin="import")
-    desk.edit(oslo, "Osloo", "Oslo")
-    desk.edit(oslo, "status: constrained", "status: active")
-    desk.memory.sync()
-    found = desk.memory.get(oslo.id)
-    assert (found.content, found.value, found.status) == ("Ann lives in Oslo.", "Oslo", Status.ACTIVE)
-    assert desk.memory.get(rome.id).superseded_by == (oslo.id,)
+def test_text_edited_with_the_status_is_confirmed_as_edited(workspace: VaultWorkspace) -> None:
+    rome = home(workspace, "Rome")
+    oslo = home(workspace, "Osloo", origin="import")
+    workspace.edit(oslo, "Osloo", "Oslo")
+    workspace.edit(oslo, "status: constrained", "status: active")
+    workspace.memory.upkeep.sync()
+    atom = workspace.memory.get(oslo.id)
+    assert (atom.content, atom.value, atom.status) == ("Ann lives in Oslo.", "Oslo", Status.ACTIVE)
+    assert workspace.memory.get(rome.id).superseded_by == (oslo.id,)
 
 
-def test_tombstoned_in_the_file_rejects_what_waits_and_forgets_what_counts(desk: Desk) -> None:
-    held, known = desk.remember("Tea is green.", origin="import"), desk.remember("Milk is white.", subject="milk")
-    desk.edit(held, "status: constrained", "status: tombstoned")
-    desk.edit(known, "subject: milk", "subject: milk\nstatus: tombstoned")
-    desk.memory.sync()
-    verbs = {desk.memory.history(each.id).versions[-1].verb: each.id for each in (held, known)}
-    assert verbs == {"reject": held.id, "forget": known.id}
+def test_tombstoned_in_the_file_rejects_a_pending_atom_and_forgets_an_active_one(workspace: VaultWorkspace) -> None:
+    receipt, known_value = (
+        workspace.remember("Tea is green.", origin="import"),
+        workspace.remember("Milk is white.", subject="milk"),
+    )
+    workspace.edit(receipt, "status: constrained", "status: tombstoned")
+    workspace.edit(known_value, "subject: milk", "subject: milk\nstatus: tombstoned")
+    workspace.memory.upkeep.sync()
+    verbs = {workspace.memory.history(item.id).versions[-1].verb: item.id for item in (receipt, known_value)}
+    assert verbs == {"reject": receipt.id, "forget": known_value.id}
 
 
-def test_active_in_the_file_of_what_is_over_restores_it(desk: Desk) -> None:
-    atom = desk.remember("Tea is green.")
-    desk.memory.forget(atom.id, "r")
-    desk.edit(atom, "status: tombstoned", "status: active")
-    desk.memory.sync()
-    assert desk.memory.history(atom.id).versions[-1].verb == "restore"
+def test_active_in_the_file_of_an_ended_atom_restores_it(workspace: VaultWorkspace) -> None:
+    atom = workspace.remember("Tea is green.")
+    workspace.memory.forget(atom.id, "r")
+    workspace.edit(atom, "status: tombstoned", "status: active")
+    workspace.memory.upkeep.sync()
+    assert workspace.memory.history(atom.id).versions[-1].verb == "restore"
 
 
-def test_a_synthesis_confirmed_in_its_file_takes_the_place_of_its_sources(desk: Desk) -> None:
+def test_a_synthesis_confirmed_in_its_file_replaces_its_sources(workspace: VaultWorkspace) -> None:
     sources = [
-        desk.remember(text, tags=["garden"])
+        workspace.remember(text, tags=["garden"])
         for text in ("The spade hangs in the shed.", "Marta borrowed a rake last autumn.")
     ]
-    (group,) = desk.memory.review.compact(create_proposals=True).groups
-    desk.edit(group.proposal, "status: constrained", "status: active")
-    desk.memory.sync()
-    assert {desk.memory.get(source.id).superseded_by for source in sources} == {(group.proposal.id,)}
+    (group,) = workspace.memory.review.compact(create_proposals=True).groups
+    workspace.edit(group.proposal, "status: constrained", "status: active")
+    workspace.memory.upkeep.sync()
+    assert {workspace.memory.get(source.id).superseded_by for source in sources} == {(group.proposal.id,)}

@@ -18,29 +18,27 @@ import pytest
 from lamina.memory import Memory
 from lamina.review.review import Review
 from lamina.telemetry import Operation
+from lamina.upkeep import Upkeep
 
 HERE = Path(__file__).parent
 PIECE = 12
 
-UNTOLD = {
-    "memory.delegate_recall",
+UNTRACED = {
     "memory.block",
     "memory.close",
     "memory.confirmations",
-    "memory.dream_is_due",
-    "memory.jobs",
     "memory.journal",
-    "memory.models",
     "memory.now",
     "memory.path_of",
-    "memory.plot",
     "memory.run",
-    "memory.scopes",
     "memory.for_caller",
     "memory.signals",
     "memory.trial",
     "memory.waiting",
     "review.count",
+    "upkeep.dream_is_due",
+    "upkeep.jobs",
+    "upkeep.plot",
 }
 """What is no operation on memories, or costs less than telling of it."""
 
@@ -49,7 +47,7 @@ def _public(kind: type) -> set[str]:
     return {f"{kind.__name__.lower()}.{name}".rstrip("_") for name in dir(kind) if not name.startswith("_")}
 
 
-def _told(kind: type) -> set[str]:
+def _traced_verbs(kind: type) -> set[str]:
     return {
         f"{kind.__name__.lower()}.{name}".rstrip("_")
         for name in dir(kind)
@@ -57,44 +55,44 @@ def _told(kind: type) -> set[str]:
     }
 
 
-def test_every_public_verb_is_told_or_known_not_to_be() -> None:
-    told = _told(Memory) | _told(Review)
-    assert told | UNTOLD == _public(Memory) | _public(Review)
-    assert not told & UNTOLD
+def test_every_public_verb_is_traced_or_listed_as_untraced() -> None:
+    texts = _traced_verbs(Memory) | _traced_verbs(Review) | _traced_verbs(Upkeep)
+    assert texts | UNTRACED == _public(Memory) | _public(Review) | _public(Upkeep)
+    assert not texts & UNTRACED
 
 
 @cache
-def day() -> dict[str, Any]:
+def traced_day() -> dict[str, Any]:
     """What a process of its own was told on a busy day; OpenTelemetry, once set up, stays so for a whole process."""
     paths = os.pathsep.join([str(HERE.parent), str(HERE), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     with TemporaryDirectory() as folder:
-        ran = subprocess.run(
-            [sys.executable, str(HERE / "traced.py"), folder],
+        result = subprocess.run(
+            [sys.executable, str(HERE / "traced_process.py"), folder],
             env={**os.environ, "PYTHONPATH": paths},
             stdout=subprocess.PIPE,
             check=True,
             timeout=120,
         )
-    found: dict[str, Any] = json.loads(ran.stdout)
-    return found
+    document: dict[str, Any] = json.loads(result.stdout)
+    return document
 
 
 def spans(verb: str) -> list[dict[str, Any]]:
-    return [each for each in day()["spans"] if each["attributes"].get("lamina.verb") == verb]
+    return [span for span in traced_day()["spans"] if span["attributes"].get("lamina.verb") == verb]
 
 
 def measured(name: str) -> Iterator[dict[str, Any]]:
-    for resource in day()["metrics"]["resource_metrics"]:
+    for resource in traced_day()["metrics"]["resource_metrics"]:
         for scope in resource["scope_metrics"]:
             assert scope["scope"]["name"] == "lamina"
             yield from (
-                point for each in scope["metrics"] if each["name"] == name for point in each["data"]["data_points"]
+                point for item in scope["metrics"] if item["name"] == name for point in item["data"]["data_points"]
             )
 
 
-def test_every_told_verb_has_a_span_on_a_day_that_uses_all_of_them() -> None:
-    seen = {each["attributes"].get("lamina.verb") for each in day()["spans"]} - {None}
-    assert seen == _told(Memory) | _told(Review)
+def test_every_traced_verb_has_a_span_on_a_day_that_uses_all_of_them() -> None:
+    result = {span["attributes"].get("lamina.verb") for span in traced_day()["spans"]} - {None}
+    assert result == _traced_verbs(Memory) | _traced_verbs(Review) | _traced_verbs(Upkeep)
 
 
 @pytest.mark.parametrize(
@@ -111,10 +109,8 @@ def test_every_told_verb_has_a_span_on_a_day_that_uses_all_of_them() -> None:
         ("review.confirm", "update_memory", 1),
     ],
 )
-def test_a_span_goes_by_the_conventions_name_and_tells_how_many_memories(
-    verb: str, operation: str, records: int
-) -> None:
-    span = next(each for each in spans(verb) if each["status"] == "UNSET")
+def test_a_span_follows_the_conventions_and_counts_memories(verb: str, operation: str, records: int) -> None:
+    span = next(span for span in spans(verb) if span["status"] == "UNSET")
     assert (span["name"], span["kind"]) == (operation, "INTERNAL")
     assert span["attributes"] == {
         "gen_ai.operation.name": operation,
@@ -123,62 +119,64 @@ def test_a_span_goes_by_the_conventions_name_and_tells_how_many_memories(
     }
 
 
-def test_the_manual_names_every_verb_beside_the_operation_it_is_told_as() -> None:
+def test_the_manual_names_every_verb_beside_its_operation() -> None:
     manual = (HERE.parents[1] / "docs" / "observability.md").read_text(encoding="utf-8")
     rows = {row[1]: row[2] for row in re.finditer(r"^\| `(\w+_memory)`[^|]*\| ([^|]+) \|$", manual, re.MULTILINE)}
     assert set(rows) == set(Operation)
-    for span in day()["spans"]:
+    for span in traced_day()["spans"]:
         room, _, verb = span["attributes"].get("lamina.verb", "").partition(".")
-        told = rows.get(span["name"], "")
+        atom = rows.get(span["name"], "")
         if room == "memory":
-            assert re.search(rf"`{verb}_?`", told), verb
-        elif room == "review" and span["name"] != "update_memory":
-            assert f"`review.{verb}`" in told, verb
+            assert re.search(rf"`{verb}_?`", atom), verb
+        elif room == "upkeep" or (room == "review" and span["name"] != "update_memory"):
+            assert f"`{room}.{verb}`" in atom, verb
 
 
-def test_a_verb_that_calls_others_is_told_once() -> None:
+def test_a_verb_that_calls_others_is_traced_once() -> None:
     # remember writes through remember_many, which was called three times less often than it was used
     assert len(spans("memory.remember_many")) == 1
     assert len(spans("memory.remember")) >= 3
-    verbs = {each["id"] for each in day()["spans"] if "lamina.verb" in each["attributes"]}
-    assert not [each for each in day()["spans"] if "lamina.verb" in each["attributes"] and each["parent"] in verbs]
+    verbs = {span["id"] for span in traced_day()["spans"] if "lamina.verb" in span["attributes"]}
+    assert not [
+        span for span in traced_day()["spans"] if "lamina.verb" in span["attributes"] and span["parent"] in verbs
+    ]
 
 
-def test_an_error_is_told_by_its_name_alone() -> None:
-    failed = [each for each in day()["spans"] if each["status"] == "ERROR"]
+def test_an_error_is_traced_by_its_name_alone() -> None:
+    failed = [span for span in traced_day()["spans"] if span["status"] == "ERROR"]
     assert {"Refused", "NotFound", "InvalidInput", "InvalidScope", "ModelError", "StoreError"} <= {
-        each["attributes"]["error.type"] for each in failed
+        failure["attributes"]["error.type"] for failure in failed
     }
-    assert not [each for each in day()["spans"] if each["events"] or each["description"]]
+    assert not [span for span in traced_day()["spans"] if span["events"] or span["description"]]
 
 
-def test_steps_of_a_dream_and_calls_of_models_stand_below_their_verb() -> None:
-    by_id = {each["id"]: each for each in day()["spans"]}
-    steps = [each for each in day()["spans"] if "lamina.dream.step" in each["attributes"]]
+def test_dream_steps_and_model_calls_are_child_spans_of_their_verb() -> None:
+    by_id = {span["id"]: span for span in traced_day()["spans"]}
+    steps = [span for span in traced_day()["spans"] if "lamina.dream.step" in span["attributes"]]
     assert {"age", "merge", "prune"} <= {step["attributes"]["lamina.dream.step"] for step in steps}
-    assert {by_id[step["parent"]]["attributes"]["lamina.verb"] for step in steps} == {"memory.dream"}
-    calls = [each for each in day()["spans"] if each["kind"] == "CLIENT"]
+    assert {by_id[step["parent"]]["attributes"]["lamina.verb"] for step in steps} == {"upkeep.dream"}
+    calls = [span for span in traced_day()["spans"] if span["kind"] == "CLIENT"]
     assert {call["name"] for call in calls} == {"chat talker", "chat teller", "embeddings seer"}
     assert {call["attributes"]["server.address"] for call in calls} == {"127.0.0.1"}
     assert "memory.embed" in {by_id[call["parent"]]["attributes"]["lamina.verb"] for call in calls}
 
 
 def test_times_and_counts_are_measured_by_operation_verb_and_error() -> None:
-    times = [each["attributes"] for each in measured("gen_ai.client.operation.duration")]
+    times = [item["attributes"] for item in measured("gen_ai.client.operation.duration")]
     assert {time["gen_ai.operation.name"] for time in times} == {*Operation, "chat", "embeddings"}
     assert {"gen_ai.operation.name": "delete_memory", "lamina.verb": "memory.erase", "error.type": "Refused"} in times
     recalls = next(
-        each for each in measured("lamina.memory.records") if each["attributes"]["lamina.verb"] == "memory.recall"
+        item for item in measured("lamina.memory.records") if item["attributes"]["lamina.verb"] == "memory.recall"
     )
     assert recalls["max"] == 10 and recalls["count"] == len(
         [span for span in spans("memory.recall") if span["status"] == "UNSET"]
     )
 
 
-def test_no_span_and_no_measurement_holds_a_word_or_an_id() -> None:
-    told = json.dumps([day()["spans"], day()["metrics"]]).lower()
-    words, ids = day()["words"], day()["ids"]
+def test_no_span_and_no_measurement_contains_text_or_an_id() -> None:
+    result = json.dumps([traced_day()["spans"], traced_day()["metrics"]]).lower()
+    words, ids = traced_day()["words"], traced_day()["ids"]
     assert len(words) > 100 and len(ids) > 20
-    assert [word for word in words if word[:PIECE] in told] == []
-    assert [atom_id for atom_id in ids if atom_id.lower() in told] == []
-    assert "org:local" not in told
+    assert [word for word in words if word[:PIECE] in result] == []
+    assert [atom_id for atom_id in ids if atom_id.lower() in result] == []
+    assert "org:local" not in result

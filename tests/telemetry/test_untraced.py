@@ -21,18 +21,18 @@ with lamina.open(sys.argv[1], watch=False, background=False) as memory:
     atom = memory.remember("The kettle is red.").atom
     memory.recall("What colour is the kettle?")
     memory.review.list()
-    memory.dream()
+    memory.upkeep.dream()
     memory.erase(atom.id)
 print([name for name in sys.modules if name.startswith("opentelemetry")])
 """
 
 
-def test_a_process_that_has_not_loaded_opentelemetry_is_told_nothing_and_talks_to_nobody(tmp_path: Path) -> None:
-    ran = subprocess.run(
+def test_without_opentelemetry_nothing_is_loaded_or_sent(tmp_path: Path) -> None:
+    result = subprocess.run(
         [sys.executable, "-c", USED, str(tmp_path / "vault")],
         capture_output=True,
         text=True,
         timeout=120,
         env={**os.environ, "LAMINA_EMBEDDER": "none"},
     )
-    assert (ran.returncode, ran.stdout.strip(), ran.stderr) == (0, "[]", "")
+    assert (result.returncode, result.stdout.strip(), result.stderr) == (0, "[]", "")

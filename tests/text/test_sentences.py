@@ -42,7 +42,7 @@ def split(text: str) -> list[str]:
         ["Main St. is long.", "He lives on Main St.", "He likes it."],
     ],
 )
-def test_english_is_cut_at_its_sentences(pieces: list[str]) -> None:
+def test_english_is_split_into_sentences(pieces: list[str]) -> None:
     assert split(" ".join(pieces)) == pieces
 
 
@@ -57,7 +57,7 @@ def test_english_is_cut_at_its_sentences(pieces: list[str]) -> None:
         ["z.B. so.", "Und d.h. anders."],
     ],
 )
-def test_other_scripts_are_cut_at_their_own_stops(pieces: list[str]) -> None:
+def test_other_scripts_are_split_at_their_own_stops(pieces: list[str]) -> None:
     assert split("".join(pieces) if ord(pieces[0][-1]) > 0x3000 else " ".join(pieces)) == pieces
 
 
@@ -125,7 +125,7 @@ def test_no_sentence_crosses_a_line(text: str) -> None:
 @pytest.mark.parametrize(
     "piece", [".", '")', ". ", "a. ", " ", ".)", ".x", '"', "。", "\n", '.)" ', "U.S. ", "… a", ". ("]
 )
-def test_hostile_text_is_cut_in_linear_time(piece: str) -> None:
+def test_hostile_text_is_split_in_linear_time(piece: str) -> None:
     started = time.perf_counter()
     find_sentences(piece * (400_000 // len(piece)))
     assert time.perf_counter() - started < 10

@@ -1,4 +1,7 @@
-"""The disk is full in the middle of things: a clear error, reads go on, nothing is torn or lost, and it recovers."""
+"""The disk is full in the middle of things: a clear error, reads go on, nothing is torn or lost, and it recovers.
+
+Covers `lamina.engine.disk_errors`.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from harness import (
+from test_kills import write_something
+from torture_harness import (
     Ack,
     Tally,
     ack_of,
-    alone,
     expect_none,
     fresh_seed,
     missing_acks,
+    separate_process,
     show,
-    strangers,
     torn_files,
+    unexpected_files,
     wrong_files,
 )
-from test_kills import write_something
 
+import lamina
 from lamina.errors import Refused, StoreError
 from lamina.memory import Memory
 
@@ -34,11 +38,11 @@ RESET_AFTER = 10
 MOST_WRITES = 400
 
 
-def test_a_full_disk_loses_nothing_and_is_told_clearly(tmp_path: Path) -> None:
+def test_a_full_disk_loses_nothing_and_is_reported_clearly(tmp_path: Path) -> None:
     if not _can_mount(tmp_path):
         pytest.skip("a small disk can be mounted only by root")
     seed = fresh_seed()
-    expect_none(alone(full, 50, seed, tmp_path), seed, at_least=50)
+    expect_none(separate_process(full, 50, seed, tmp_path), seed, at_least=50)
 
 
 def full(count: int, seed: int, folder: Path) -> Tally:
@@ -50,29 +54,29 @@ def full(count: int, seed: int, folder: Path) -> Tally:
             if number % RESET_AFTER == 0:
                 shutil.rmtree(disk / "vault", ignore_errors=True)
                 acks = []
-            found = _fill_once(disk, rng, number, acks)
-            tally.fail(*(f"fill {number}: {each}" for each in found))
+            texts = _fill_once(disk, rng, number, acks)
+            tally.fail(*(f"fill {number}: {text}" for text in texts))
             tally.runs += 1
             show("disk full", number + 1, count)
     return tally
 
 
 def _fill_once(disk: Path, rng: random.Random, number: int, acks: list[Ack]) -> list[str]:
-    root, known = disk / "vault", list[str]()
-    with Memory(root, watch=False) as memory:
+    root, atoms = disk / "vault", list[str]()
+    with lamina.open(root, watch=False) as memory:
         acks += [ack_of(memory.remember(f"Before fill {number}.").atom)]
         _leave_only(disk, rng.randrange(300_000))
-        error = _write_until_full(memory, rng, number, known, acks)
-        found = [] if error and "disk" in str(error) else [f"the error does not speak of the disk: {error}"]
-        found += torn_files(root)
-        found += _readable(memory, number)
+        error = _write_until_full(memory, rng, number, atoms, acks)
+        result = [] if error and "disk" in str(error) else [f"the error does not speak of the disk: {error}"]
+        result += torn_files(root)
+        result += _readable(memory, number)
         (disk / "filler").unlink()
-        memory.sync()
-        found += missing_acks(memory, acks) + wrong_files(memory) + strangers(memory)
+        memory.upkeep.sync()
+        result += missing_acks(memory, acks) + wrong_files(memory) + unexpected_files(memory)
         acks += [ack_of(memory.remember(f"After fill {number}.").atom)]
-    with Memory(root, watch=False) as memory:
-        found += [*missing_acks(memory, acks), *memory.doctor(deep=True).faults]
-    return found
+    with lamina.open(root, watch=False) as memory:
+        result += [*missing_acks(memory, acks), *memory.upkeep.doctor(deep=True).faults]
+    return result
 
 
 def _write_until_full(
@@ -80,7 +84,7 @@ def _write_until_full(
 ) -> Exception | None:
     for step in range(MOST_WRITES):
         try:
-            acks += [ack_of(each) for each in write_something(memory, rng, f"{number}-{step}", known)[0]]
+            acks += [ack_of(item) for item in write_something(memory, rng, f"{number}-{step}", known)[0]]
         except Refused:
             continue
         except StoreError as error:
@@ -103,8 +107,8 @@ def _readable(memory: Memory, number: int) -> list[str]:
 def _leave_only(disk: Path, free: int) -> None:
     with (disk / "filler").open("wb") as filler:
         space = os.statvfs(disk)
-        left = space.f_bavail * space.f_frsize
-        filler.write(bytes(max(0, left - free)))
+        remaining = space.f_bavail * space.f_frsize
+        filler.write(bytes(max(0, remaining - free)))
 
 
 @contextmanager

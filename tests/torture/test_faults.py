@@ -15,24 +15,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faulty import KINDS, READING, Fault, FaultySyscalls, FaultyVFS
-from harness import (
+from faulty_disk import KINDS, READING, Fault, FaultySyscalls, FaultyVFS
+from torture_harness import (
     HUMAN_VERBS,
     Tally,
-    alone,
-    everything,
+    all_atoms,
     expect_none,
     fresh_seed,
     journal,
+    separate_process,
     show,
     vault_files,
     wrong_files,
 )
 
+import lamina
 from lamina.errors import LaminaError, StoreError
 from lamina.memory import Memory
+from lamina.store.sqlite.database import LOG_PAGES
 from lamina.vault.disk import Disk
 
+PAGE_BYTES = 4096
 SCRATCH = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(tempfile.gettempdir())
 READ_SHARE = 16
 DEEP_SHARE = 4
@@ -54,7 +57,7 @@ def _turn(words: str) -> dict[str, Any]:
 
 
 def _named(memory: Memory, start: str) -> str:
-    return next(each.id for each in everything(memory) if each.content.startswith(start))
+    return next(atom.id for atom in all_atoms(memory) if atom.content.startswith(start))
 
 
 def _file(root: Path, text: str) -> Path:
@@ -88,35 +91,37 @@ VERBS: dict[str, Verb] = {
     "pin": Verb(lambda m: m.pin(_named(m, "Ann grows"))),
     "relate": Verb(lambda m: m.relate(_named(m, "Ann grows"), "supports", _named(m, "Bob mends"))),
     "undo": Verb(lambda m: m.undo()),
-    "sync_edit": Verb(lambda m: m.sync(), _edit),
-    "sync_adopt": Verb(lambda m: m.sync(), _adopt),
-    "sync_delete": Verb(lambda m: m.sync(), lambda root: _file(root, "grows tomatoes").unlink()),
-    "sync_move": Verb(lambda m: m.sync(), lambda root: _file(root, "grows tomatoes").rename(root / "atoms/moved.md")),
+    "sync_edit": Verb(lambda m: m.upkeep.sync(), _edit),
+    "sync_adopt": Verb(lambda m: m.upkeep.sync(), _adopt),
+    "sync_delete": Verb(lambda m: m.upkeep.sync(), lambda root: _file(root, "grows tomatoes").unlink()),
+    "sync_move": Verb(
+        lambda m: m.upkeep.sync(), lambda root: _file(root, "grows tomatoes").rename(root / "atoms/moved.md")
+    ),
     "edit_under_revise": Verb(lambda m: m.pin(_named(m, "Ann grows")), _both),
 }
 
 
 @pytest.mark.parametrize("layer", ["vault", "sqlite"])
-def test_whatever_file_operation_fails_the_state_is_before_or_after(layer: str, tmp_path: Path) -> None:
+def test_after_any_failed_file_operation_the_state_is_before_or_after(layer: str, tmp_path: Path) -> None:
     seed = fresh_seed()
-    expect_none(alone(faults, 1, seed, tmp_path, layer), seed, at_least=300)
+    expect_none(separate_process(faults, 1, seed, tmp_path, layer), seed, at_least=300)
 
 
 def faults(count: int, seed: int, folder: Path, layer: str | None = None) -> Tally:
     """Fail every writing operation of every verb, once and from then on, with `count` kinds of error each."""
     tally, rng = Tally(f"faults{f' ({layer})' if layer else ''}"), random.Random(seed)
-    names = [(each, verb) for each in ([layer] if layer else ["vault", "sqlite"]) for verb in VERBS]
+    names = [(element, verb) for element in ([layer] if layer else ["vault", "sqlite"]) for verb in VERBS]
     with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
         prepared = Path(scratch) / "prepared"
         _prepare(prepared)
-        for number, (each, verb) in enumerate(names):
-            _Loop(each, verb, prepared, Path(scratch), rng, tally).run(min(count, len(KINDS)))
+        for number, (item, verb) in enumerate(names):
+            _Loop(item, verb, prepared, Path(scratch), rng, tally).run(min(count, len(KINDS)))
             show("faults: verbs", number + 1, len(names))
     return tally
 
 
 def _prepare(root: Path) -> None:
-    with Memory(root, watch=False) as memory:
+    with lamina.open(root, watch=False) as memory:
         memory.remember("Ann grows tomatoes.", subject="ann")
         memory.remember("Bob mends nets.", subject="bob")
         memory.remember("Green tea is preferred.", kind="preference", subject="drink")
@@ -125,14 +130,16 @@ def _prepare(root: Path) -> None:
 
 
 @contextmanager
-def _opened(root: Path, layer: str, fault: Fault, *, armed_at: int = 0) -> Iterator[Memory]:
+def _open_vault(root: Path, layer: str, fault: Fault, *, armed_at: int = 0) -> Iterator[Memory]:
     root.mkdir(exist_ok=True)
     disk = Disk(root, FaultySyscalls(fault))
     vfs = FaultyVFS(f"faulty{id(fault)}", fault)
     if armed_at:
         fault.arm(armed_at, "EIO", persistent=True)
     try:
-        with Memory(root, watch=False, **({"disk": disk} if layer == "vault" else {"vfs": vfs.vfs_name})) as memory:
+        with lamina.open(
+            root, watch=False, **({"disk": disk} if layer == "vault" else {"vfs": vfs.vfs_name})
+        ) as memory:
             yield memory
     finally:
         vfs.unregister()
@@ -141,19 +148,19 @@ def _opened(root: Path, layer: str, fault: Fault, *, armed_at: int = 0) -> Itera
 
 def state(memory: Memory) -> State:
     """Everything that counts, in words that do not hang on ids: equal for two runs that did the same."""
-    stems = {each.id: each.content[:30] for each in everything(memory)}
+    stems = {atom.id: atom.content[:30] for atom in all_atoms(memory)}
     atoms = sorted(
         (
-            each.content,
-            each.status.value,
-            each.revision,
-            each.pinned,
-            each.subject,
-            each.kind,
-            tuple(sorted(stems.get(link.target, "?") for link in each.relations)),
-            tuple(sorted(stems.get(target, "?") for target in (*each.supersedes, *each.superseded_by))),
+            atom.content,
+            atom.status.value,
+            atom.revision,
+            atom.pinned,
+            atom.subject,
+            atom.kind,
+            tuple(sorted(stems.get(link.target, "?") for link in atom.relations)),
+            tuple(sorted(stems.get(target, "?") for target in (*atom.supersedes, *atom.superseded_by))),
         )
-        for each in everything(memory)
+        for atom in all_atoms(memory)
     )
     return len(journal(memory)), atoms
 
@@ -187,19 +194,19 @@ class _Loop:
         """The state with a person's doing alone, that after the verb as well, and the operations the verb needs."""
         fault = Fault()
         self._copy()
-        with _opened(self.root, self.layer, fault) as memory:
+        with _open_vault(self.root, self.layer, fault) as memory:
             if self.verb.person:
                 self.verb.person(self.root)
-            memory.sync()
+            memory.upkeep.sync()
             before = state(memory)
         self._copy()
-        with _opened(self.root, self.layer, fault) as memory:
+        with _open_vault(self.root, self.layer, fault) as memory:
             if self.verb.person:
                 self.verb.person(self.root)
             fault.arm(0, "EIO", persistent=False)
             self.verb.run(memory)
             fault.disarm()
-            memory.sync()
+            memory.upkeep.sync()
             return before, state(memory), fault.names
 
     def _copy(self) -> None:
@@ -212,27 +219,27 @@ class _Loop:
         self._copy()
         label = f"{self.layer} {self.name} n={nth} {kind} {'persistent' if persistent else 'transient'}"
         try:
-            with _opened(self.root, self.layer, fault) as memory:
+            with _open_vault(self.root, self.layer, fault) as memory:
                 if self.verb.person:
                     self.verb.person(self.root)
                 fault.arm(nth, kind, persistent=persistent)
                 error = _outcome(lambda: self.verb.run(memory))
                 fault.disarm()
                 label += f" at {fault.hit or 'nothing'} -> {type(error).__name__}"
-                found = self._judge(memory, error, before, after)
-            if not found:
-                found = self._again(before, after)
+                texts = self._judge(memory, error, before, after)
+            if not texts:
+                texts = self._run_again(before, after)
         except Exception as failure:
             where = traceback.extract_tb(failure.__traceback__)[-1]
-            found = [f"afterwards {type(failure).__name__}: {failure} ({Path(where.filename).name}:{where.lineno})"]
-        self.tally.fail(*(f"{label}: {each}" for each in found))
+            texts = [f"afterwards {type(failure).__name__}: {failure} ({Path(where.filename).name}:{where.lineno})"]
+        self.tally.fail(*(f"{label}: {text}" for text in texts))
         self.tally.runs += bool(fault.hit)
         return bool(fault.hit)
 
     def _judge(self, memory: Memory, error: BaseException | None, before: State, after: State) -> list[str]:
         if error is not None and not isinstance(error, LaminaError):
             return [f"raised {error!r} at {traceback.format_tb(error.__traceback__)[-1].strip()[:200]}"]
-        memory.sync()
+        memory.upkeep.sync()
         now = state(memory)
         if error is None and now != after:
             return [f"the change is not there: {_differing(now, after)}"]
@@ -242,18 +249,18 @@ class _Loop:
             return [f"neither before nor after: {_differing(now, before)} / {_differing(now, after)}"]
         return wrong_files(memory)
 
-    def _again(self, before: State, after: State) -> list[str]:
+    def _run_again(self, before: State, after: State) -> list[str]:
         """A fresh look, and the next write."""
-        with Memory(self.root, watch=False) as memory:
+        with lamina.open(self.root, watch=False) as memory:
             now = state(memory)
-            found = [] if now in (before, after) else [f"reopened: {_differing(now, after)}"]
+            result = [] if now in (before, after) else [f"reopened: {_differing(now, after)}"]
             probe = memory.remember("A probe afterwards.").atom
             if memory.get(probe.id).content != "A probe afterwards.":
-                found.append("the next write is not there")
+                result.append("the next write is not there")
             if self.rng.randrange(DEEP_SHARE) == 0:
-                found += memory.doctor(deep=True).faults
-            strange = [problem for problem in memory._store.ledger.problems() if problem.kind != "overruled"]
-            return found + wrong_files(memory) + [f"problem {each.kind}: {each.message}" for each in strange]
+                result += memory.upkeep.doctor(deep=True).faults
+            strange = [problem for problem in memory.engine.store.admin.problems.list() if problem.kind != "overruled"]
+            return result + wrong_files(memory) + [f"problem {atom.kind}: {atom.message}" for atom in strange]
 
 
 def _outcome(work: Callable[[], object]) -> BaseException | None:
@@ -271,9 +278,9 @@ def _differing(one: State, other: State) -> str:
 # What a single fault cannot show
 
 
-def test_a_failed_sync_is_never_acknowledged_and_the_log_is_made_safe_before_the_next_write(tmp_path: Path) -> None:
+def test_a_failed_sync_is_never_acknowledged_and_the_log_is_repaired_before_the_next_write(tmp_path: Path) -> None:
     fault = Fault()
-    with _opened(tmp_path / "vault", "sqlite", fault) as memory:
+    with _open_vault(tmp_path / "vault", "sqlite", fault) as memory:
         memory.remember("Before the disk failed.")
         fault.arm(1, "EIO", persistent=True, only=frozenset({"xSync"}))
         with pytest.raises(StoreError):
@@ -290,39 +297,39 @@ def test_a_failed_sync_is_never_acknowledged_and_the_log_is_made_safe_before_the
         assert next(name for name in fault.names if name not in READING) == "xSync"
         assert "xSync" in fault.names[:emptied], "the log is copied and synced"
         assert {"xWrite", "xSync"} <= set(fault.names[emptied:]), "and only then written to"
-    with Memory(tmp_path / "vault", watch=False) as memory:
-        assert {each.content for each in memory.list()} == {"Before the disk failed.", "After the disk was mended."}
-        assert memory.doctor(deep=True).healthy
+    with lamina.open(tmp_path / "vault", watch=False) as memory:
+        assert {atom.content for atom in memory.list()} == {"Before the disk failed.", "After the disk was mended."}
+        assert memory.upkeep.doctor(deep=True).healthy
 
 
-def test_a_log_that_cannot_be_synced_while_it_is_tidied_is_not_trusted_either(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fault = Fault()
-    with _opened(tmp_path / "vault", "sqlite", fault) as memory:
-        monkeypatch.setattr("lamina.store.sqlite.database.LOG_PAGES", 1)
+def test_a_log_that_cannot_be_synced_during_a_checkpoint_is_not_trusted_either(tmp_path: Path) -> None:
+    fault, log = Fault(), tmp_path / "vault" / ".lamina" / "history.db-wal"
+    with _open_vault(tmp_path / "vault", "sqlite", fault) as memory:
+        while log.stat().st_size < (LOG_PAGES - 40) * PAGE_BYTES:
+            memory.remember(f"Fills the log, {log.stat().st_size}. " * 100)
+        count = len(memory.list(limit=None))
         fault.arm(2, "EIO", persistent=True, only=frozenset({"xSync"}))
-        memory.remember("Acknowledged: its own sync went well, the tidying after it did not.")
+        memory.remember("Acknowledged: its own sync went well, the checkpoint after it did not. " * 900)
         with pytest.raises(StoreError):
             memory.remember("Refused until the log is safe.")
         fault.disarm()
         memory.remember("After the disk was mended.")
-        assert len(memory.list()) == 2
+        assert len(memory.list(limit=None)) == count + 2
 
 
-def test_files_catch_up_after_several_writes_that_the_disk_refused() -> None:
+def test_files_catch_up_after_several_failed_writes() -> None:
     for order in itertools.permutations(["archive", "kind", "revise", "pin", "active"], 3):
         with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
-            _refused_in_a_row(order, Path(scratch))
+            _assert_files_catch_up(order, Path(scratch))
 
 
-def _refused_in_a_row(order: tuple[str, ...], folder: Path) -> None:
+def _assert_files_catch_up(order: tuple[str, ...], folder: Path) -> None:
     fault = Fault()
-    with _opened(folder / "vault", "vault", fault) as memory:
+    with _open_vault(folder / "vault", "vault", fault) as memory:
         atom = memory.remember("Ann grows tomatoes.").atom
         fault.arm(1, "EACCES", persistent=True, only=frozenset({"open_new", "rename_new", "exchange"}))
-        for each in order:
-            match each:
+        for text in order:
+            match text:
                 case "archive":
                     memory.update_status(atom.id, "archived", "winter")
                 case "active":
@@ -334,15 +341,15 @@ def _refused_in_a_row(order: tuple[str, ...], folder: Path) -> None:
                 case _:
                     memory.pin(atom.id)
         fault.disarm()
-        memory.sync()
+        memory.upkeep.sync()
         assert wrong_files(memory) == [], order
-        assert memory.doctor(deep=True).healthy, order
+        assert memory.upkeep.doctor(deep=True).healthy, order
         assert len(vault_files(memory.root)) == 1, order
         assert not [verb for _, _, verb in journal(memory) if verb in HUMAN_VERBS], order
 
 
 def test_opening_with_a_failing_disk_raises_our_own_error(tmp_path: Path) -> None:
-    expect_none(alone(openings, 1, 0, tmp_path), 0, at_least=20)
+    expect_none(separate_process(openings, 1, 0, tmp_path), 0, at_least=20)
 
 
 def openings(count: int, seed: int, folder: Path) -> Tally:
@@ -362,7 +369,7 @@ def openings(count: int, seed: int, folder: Path) -> Tally:
 
 def _opening_error(root: Path, layer: str, fault: Fault, nth: int) -> BaseException | None:
     try:
-        with _opened(root, layer, fault, armed_at=nth):
+        with _open_vault(root, layer, fault, armed_at=nth):
             fault.disarm()
     except Exception as error:
         return error

@@ -13,22 +13,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
-from harness import (
+from torture_harness import (
     Ack,
     Tally,
     ack_of,
-    alone,
-    everything,
+    all_atoms,
     expect_none,
     fresh_seed,
     journal,
     missing_acks,
+    separate_process,
     show,
-    strangers,
     torn_files,
+    unexpected_files,
     wrong_files,
 )
 
+import lamina
 from lamina.atom.atom import Atom
 from lamina.errors import NotFound, Refused
 from lamina.memory import Memory
@@ -47,7 +48,7 @@ class Round:
 
 def test_no_acknowledged_write_is_lost_and_no_file_torn_by_100_kills(tmp_path: Path) -> None:
     seed = fresh_seed()
-    expect_none(alone(kills, 100, seed, tmp_path, lanes=2), seed, at_least=100)
+    expect_none(separate_process(kills, 100, seed, tmp_path, lanes=2), seed, at_least=100)
 
 
 def kills(count: int, seed: int, folder: Path) -> Tally:
@@ -62,13 +63,13 @@ def kills(count: int, seed: int, folder: Path) -> Tally:
             shutil.rmtree(root, ignore_errors=True)
             acks, commits = [], []
         since = time.time_ns()
-        done = _killed_round(root, rng, number, _sample(acks, rng))
-        tally.fail(*(f"kill {number}: {each}" for each in [*done.errors, *torn_files(root, since)]))
-        acks += done.acks
-        commits += done.commits
-        acknowledged += len(done.commits)
+        result = _killed_round(root, rng, number, _sample(acks, rng))
+        tally.fail(*(f"kill {number}: {item}" for item in [*result.errors, *torn_files(root, since)]))
+        acks += result.acks
+        commits += result.commits
+        acknowledged += len(result.commits)
         deep = number % DEEP_AFTER == DEEP_AFTER - 1
-        tally.fail(*(f"kill {number}: {each}" for each in _verify(root, done, acks, commits, deep=deep)))
+        tally.fail(*(f"kill {number}: {text}" for text in _verify(root, result, acks, commits, deep=deep)))
         tally.runs += 1
         show("kills", number + 1, count)
     tally.notes = {"acknowledged commits": acknowledged, "kills a second": count / (time.monotonic() - began)}
@@ -76,18 +77,18 @@ def kills(count: int, seed: int, folder: Path) -> Tally:
 
 
 def _verify(root: Path, done: Round, acks: list[Ack], commits: list[str], *, deep: bool) -> list[str]:
-    with Memory(root, watch=False) as memory:
+    with lamina.open(root, watch=False) as memory:
         touched = {ack[0] for ack in done.acks}
-        atoms = everything(memory)
-        found = missing_acks(memory, acks if deep else done.acks)
-        found += wrong_files(memory, None if deep else [atom for atom in atoms if atom.id in touched])
-        found += strangers(memory)
-        kept = {commit for _, commit, _ in journal(memory)}
-        found += [f"lost commit {each}" for each in (commits if deep else done.commits) if each not in kept]
+        atoms = all_atoms(memory)
+        texts = missing_acks(memory, acks if deep else done.acks)
+        texts += wrong_files(memory, None if deep else [atom for atom in atoms if atom.id in touched])
+        texts += unexpected_files(memory)
+        stored = {commit for _, commit, _ in journal(memory)}
+        texts += [f"lost commit {item}" for item in (commits if deep else done.commits) if item not in stored]
         if deep:
-            found += memory.doctor(deep=True).faults
-            found += torn_files(root)
-        return found
+            texts += memory.upkeep.doctor(deep=True).faults
+            texts += torn_files(root)
+        return texts
 
 
 def _sample(acks: list[Ack], rng: random.Random) -> list[str]:
@@ -111,25 +112,25 @@ def _killed_round(root: Path, rng: random.Random, number: int, known: list[str])
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     with os.fdopen(reader) as pipe:
-        said = pipe.read()
-    done = Round()
-    for line in said.splitlines(keepends=True):
+        atoms = pipe.read()
+    result = Round()
+    for line in atoms.splitlines(keepends=True):
         if line.endswith("\n"):
-            _take(done, json.loads(line))
+            _record(result, json.loads(line))
     if not os.WIFSIGNALED(status):
-        done.errors.append(f"the writer ended by itself: {status}")
-    return done
+        result.errors.append(f"the writer ended by itself: {status}")
+    return result
 
 
-def _take(done: Round, told: dict[str, list[list[str]]]) -> None:
-    done.acks += [(str(a), int(b), str(c), str(d)) for a, b, c, d in told.get("atoms", [])]
-    done.commits += [str(each) for each in told.get("commits", [])]
-    done.errors += [str(each) for each in told.get("errors", [])]
+def _record(done: Round, texts: dict[str, list[list[str]]]) -> None:
+    done.acks += [(str(a), int(b), str(c), str(d)) for a, b, c, d in texts.get("atoms", [])]
+    done.commits += [str(item) for item in texts.get("commits", [])]
+    done.errors += [str(item) for item in texts.get("errors", [])]
 
 
 def _write_until_killed(root: Path, rng: random.Random, number: int, known: list[str], pipe: int) -> NoReturn:
     try:
-        with Memory(root, watch=False) as memory:
+        with lamina.open(root, watch=False) as memory:
             step = 0
             while True:
                 step += 1
@@ -137,8 +138,8 @@ def _write_until_killed(root: Path, rng: random.Random, number: int, known: list
                     atoms, commits = write_something(memory, rng, f"{number}-{step}", known)
                 except Refused:
                     continue
-                told = {"atoms": [ack_of(atom) for atom in atoms], "commits": commits}
-                os.write(pipe, json.dumps(told).encode() + b"\n")
+                fields = {"atoms": [ack_of(atom) for atom in atoms], "commits": commits}
+                os.write(pipe, json.dumps(fields).encode() + b"\n")
     except BaseException as error:
         os.write(pipe, json.dumps({"errors": [f"{type(error).__name__}: {error}"]}).encode() + b"\n")
     finally:
@@ -160,10 +161,10 @@ def write_something(memory: Memory, rng: random.Random, name: str, known: list[s
             receipt = memory.capture(turns, session_id=f"session {rng.randrange(3)}")
         case "undo":
             try:
-                done = memory.undo()
+                result = memory.undo()
             except NotFound:
-                done = []  # all there is was undone before
-            return [atom for each in done for atom in each.atoms], [str(each.id) for each in done if each.id]
+                result = []  # all there is was undone before
+            return [atom for item in result for atom in item.atoms], [str(item.id) for item in result if item.id]
         case _:
             return [_change(memory, rng, verb, name, known)], []
     known += [outcome.atom.id for outcome in receipt.outcomes]

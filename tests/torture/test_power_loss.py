@@ -10,33 +10,34 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import apsw
-from harness import (
+from test_kills import write_something
+from torture_harness import (
     Ack,
     Tally,
     ack_of,
-    alone,
-    everything,
+    all_atoms,
     expect_none,
     fresh_seed,
     missing_acks,
+    separate_process,
     show,
-    strangers,
+    unexpected_files,
     wrong_files,
 )
-from test_kills import write_something
 
+import lamina
 from lamina.errors import Refused
 from lamina.memory import Memory
-from lamina.store.sqlite import ledger as sqlite_ledger
+from lamina.store.sqlite import outbox
 
 SCRATCH = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(tempfile.gettempdir())
 IMAGES_EACH = 25
 """So many images are made of one written vault."""
 
 
-def test_every_image_of_a_lost_machine_gives_back_what_was_acknowledged(tmp_path: Path) -> None:
+def test_every_power_loss_image_restores_what_was_acknowledged(tmp_path: Path) -> None:
     seed = fresh_seed()
-    expect_none(alone(power, 500, seed, tmp_path, lanes=2), seed, at_least=500)
+    expect_none(separate_process(power, 500, seed, tmp_path, lanes=2), seed, at_least=500)
 
 
 def power(count: int, seed: int, folder: Path) -> Tally:
@@ -44,13 +45,13 @@ def power(count: int, seed: int, folder: Path) -> Tally:
     tally, rng = Tally("power"), random.Random(seed)
     with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
         while tally.runs < count:
-            history = _written(Path(scratch) / "vault", rng)
+            history = _make_vault(Path(scratch) / "vault", rng)
             for _ in range(min(IMAGES_EACH, count - tally.runs)):
                 label = f"image {tally.runs} of seed {seed}"
                 image = Path(scratch) / "image"
-                told = _make_image(history, image, rng)
-                found = _open_image(image, history)
-                tally.fail(*(f"{label} ({told}): {each}" for each in found))
+                text = _make_image(history, image, rng)
+                texts = _open_image(image, history)
+                tally.fail(*(f"{label} ({text}): {item}" for item in texts))
                 tally.runs += 1
                 show("power", tally.runs, count)
     return tally
@@ -68,18 +69,18 @@ class History:
     """What is on the disk for certain: the files as they were before the last steps."""
 
 
-def _written(root: Path, rng: random.Random) -> History:
+def _make_vault(root: Path, rng: random.Random) -> History:
     """A vault, closed and settled, and then written to without being closed."""
     for leftover in (root, *root.parent.glob("moment*")):
         shutil.rmtree(leftover, ignore_errors=True)
-    history, known = History(root), list[str]()
-    with Memory(root, watch=False) as memory:
+    history, atoms = History(root), list[str]()
+    with lamina.open(root, watch=False) as memory:
         for step in range(rng.randint(0, 6)):
-            history.acks += _step(memory, rng, f"settled-{step}", known)
+            history.acks += _step(memory, rng, f"settled-{step}", atoms)
         _settle(memory)
         history.settled = _files(root)
         for step in range(rng.randint(1, 8)):
-            history.acks += _step(memory, rng, f"fresh-{step}", known)
+            history.acks += _step(memory, rng, f"fresh-{step}", atoms)
             for path, data in _files(root).items():
                 if data not in history.versions.setdefault(path, []):
                     history.versions[path].append(data)
@@ -91,23 +92,23 @@ def _written(root: Path, rng: random.Random) -> History:
 
 def _step(memory: Memory, rng: random.Random, name: str, known: list[str]) -> list[Ack]:
     try:
-        return [ack_of(each) for each in write_something(memory, rng, name, known)[0]]
+        return [ack_of(item) for item in write_something(memory, rng, name, known)[0]]
     except Refused:
         return []
 
 
 def _settle(memory: Memory) -> None:
     """As if two minutes had passed: everything written so far has reached the disk."""
-    memory._store._journal.db.run("DELETE FROM outbox")
-    memory._store._journal.db.run("DELETE FROM swapped")
+    memory.engine.store.history.db.run("DELETE FROM outbox")
+    memory.engine.store.history.db.run("DELETE FROM swapped")
     shutil.rmtree(memory.root / ".lamina/swapped", ignore_errors=True)
 
 
 def _files(root: Path) -> dict[str, bytes]:
-    found = [*root.rglob("*.md"), *(root / ".lamina/swapped").glob("*")]
+    result = [*root.rglob("*.md"), *(root / ".lamina/swapped").glob("*")]
     return {
         str(path.relative_to(root)): path.read_bytes()
-        for path in found
+        for path in result
         if path.is_file() and path.name != "Home.md" and "tmp" not in path.parts
     }
 
@@ -116,7 +117,7 @@ def _make_image(history: History, image: Path, rng: random.Random) -> str:
     """A copy in which each file that may not have reached the disk is left in one of the ways a crash leaves it."""
     shutil.rmtree(image, ignore_errors=True)
     shutil.copytree(history.moment, image)
-    told: dict[str, str] = {}
+    fields: dict[str, str] = {}
     present = _files(image)
     moved = {_name(path): path for path in history.settled if path not in present}
     for path in sorted(present):
@@ -125,7 +126,7 @@ def _make_image(history: History, image: Path, rng: random.Random) -> str:
         if old == new:
             continue
         choice = rng.choice(("kept", "missing", "empty", "torn", "zeros", "old"))
-        told[path[-12:]] = choice
+        fields[path[-12:]] = choice
         if choice == "old" and source is not None:
             # A move is there or is not; never half.
             (image / path).unlink()
@@ -133,12 +134,12 @@ def _make_image(history: History, image: Path, rng: random.Random) -> str:
             (image / source).write_bytes(history.settled[source])
         else:
             _leave(image / path, choice, new, old, history.versions.get(path, []), rng)
-    told["ledger"] = _lose_ledger(image, rng)
+    fields["ledger"] = _lose_ledger(image, rng)
     shutil.rmtree(image / ".lamina/tmp", ignore_errors=True)
     for name in ("history.db-shm", "index.db-shm", "index.db-wal", "index.db"):
         if rng.random() < 0.5 or name.endswith("shm"):
             (image / ".lamina" / name).unlink(missing_ok=True)
-    return json.dumps(told)
+    return json.dumps(fields)
 
 
 def _name(path: str) -> str:
@@ -149,7 +150,7 @@ def _leave(path: Path, choice: str, new: bytes, old: bytes | None, past: list[by
     path.parent.mkdir(parents=True, exist_ok=True)
     if choice == "old":
         # An exchange or a move that did not last leaves the file that was there; a new file was never there.
-        data = old if old is not None else rng.choice([each for each in past if each != new] or [None])
+        data = old if old is not None else rng.choice([data for data in past if data != new] or [None])
     elif choice == "missing":
         data = None
     elif choice == "empty":
@@ -211,27 +212,27 @@ def _position(image: Path, log: bytes) -> int:
         copy.with_name("history.db-wal").write_bytes(log)
         db = apsw.Connection(str(copy))
         try:
-            found = db.execute("SELECT max(seq) FROM commits").fetchone()
+            result = db.execute("SELECT max(seq) FROM commits").fetchone()
         except apsw.SQLError:
             return -1
         finally:
             db.close()
-        return int(found[0] or 0) if found else 0
+        return int(result[0] or 0) if result else 0
 
 
 def _open_image(image: Path, history: History) -> list[str]:
-    real, sqlite_ledger._boot_id = sqlite_ledger._boot_id, lambda: "after the crash"
+    real, outbox._boot_id = outbox._boot_id, lambda: "after the crash"
     try:
-        with Memory(image, watch=False) as memory:
-            memory.sync()
-            found = missing_acks(memory, history.acks) + wrong_files(memory) + strangers(memory)
-            found += memory.doctor(deep=True).faults
-            before = [ack_of(each) for each in everything(memory)]
-        with Memory(image, watch=False) as memory:
-            if before != [ack_of(each) for each in everything(memory)]:
-                found.append("opened again, it differs")
-        return found
+        with lamina.open(image, watch=False) as memory:
+            memory.upkeep.sync()
+            texts = missing_acks(memory, history.acks) + wrong_files(memory) + unexpected_files(memory)
+            texts += memory.upkeep.doctor(deep=True).faults
+            before = [ack_of(atom) for atom in all_atoms(memory)]
+        with lamina.open(image, watch=False) as memory:
+            if before != [ack_of(atom) for atom in all_atoms(memory)]:
+                texts.append("opened again, it differs")
+        return texts
     except Exception as error:
         return [f"{type(error).__name__}: {error}"]
     finally:
-        sqlite_ledger._boot_id = real
+        outbox._boot_id = real

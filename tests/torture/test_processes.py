@@ -13,21 +13,22 @@ from multiprocessing.synchronize import Barrier, Event
 from pathlib import Path
 from typing import Any
 
-from harness import (
+from torture_harness import (
     Ack,
     Tally,
     ack_of,
-    alone,
-    everything,
+    all_atoms,
     expect_none,
     fresh_seed,
     journal,
     missing_acks,
+    separate_process,
     show,
-    strangers,
+    unexpected_files,
     wrong_files,
 )
 
+import lamina
 from lamina.atom.atom import Atom
 from lamina.errors import Refused
 from lamina.memory import Memory
@@ -43,9 +44,9 @@ def test_ten_writers_and_five_readers_share_a_vault(tmp_path: Path) -> None:
     expect_none(processes(100, seed, tmp_path), seed, at_least=900)
 
 
-def test_a_killed_holder_of_a_lock_or_a_transaction_blocks_nobody(tmp_path: Path) -> None:
+def test_a_killed_holder_of_a_lock_or_a_transaction_blocks_no_one(tmp_path: Path) -> None:
     seed = fresh_seed()
-    expect_none(alone(holders, 20, seed, tmp_path), seed, at_least=20)
+    expect_none(separate_process(holders, 20, seed, tmp_path), seed, at_least=20)
 
 
 def processes(count: int, seed: int, folder: Path) -> Tally:
@@ -55,46 +56,46 @@ def processes(count: int, seed: int, folder: Path) -> Tally:
     start, stop = context.Barrier(WRITERS + READERS + 1), context.Event()
     writers = [context.Process(target=_write, args=(root, count, seed + n, n, start)) for n in range(WRITERS)]
     readers = [context.Process(target=_read, args=(root, seed - n - 1, n, start, stop)) for n in range(READERS)]
-    for each in (*writers, *readers):
-        each.start()
+    for process in (*writers, *readers):
+        process.start()
     start.wait(300)
     began = time.monotonic()
-    for number, each in enumerate(writers):
-        each.join(120 + count)
+    for number, process in enumerate(writers):
+        process.join(120 + count)
         show("processes: writers", number + 1, WRITERS)
     took = time.monotonic() - began
     stop.set()
-    for each in readers:
-        each.join(60)
-    for each in (*writers, *readers):
-        if each.exitcode != 0:
-            tally.fail(f"{each.name} ended with {each.exitcode}")
-            each.kill()
-    told = [json.loads(path.read_text()) for path in sorted(folder.glob("vault-*.json"))]
-    _judge(tally, root, told)
+    for process in readers:
+        process.join(60)
+    for process in (*writers, *readers):
+        if process.exitcode != 0:
+            tally.fail(f"{process.name} ended with {process.exitcode}")
+            process.kill()
+    result = [json.loads(path.read_text()) for path in sorted(folder.glob("vault-*.json"))]
+    _judge(tally, root, result)
     tally.notes |= {"commits a second": tally.runs / took}
     return tally
 
 
-def _judge(tally: Tally, root: Path, told: list[dict[str, Any]]) -> None:
-    acks: list[Ack] = [(str(a), int(b), str(c), str(d)) for each in told for a, b, c, d in each["acks"]]
-    commits = [str(commit) for each in told for commit in each["commits"]]
+def _judge(tally: Tally, root: Path, fields: list[dict[str, Any]]) -> None:
+    acks: list[Ack] = [(str(a), int(b), str(c), str(d)) for text in fields for a, b, c, d in text["acks"]]
+    commits = [str(commit) for text in fields for commit in text["commits"]]
     tally.runs = len(acks)
-    tally.fail(*(str(error) for each in told for error in each["errors"]))
-    tally.notes["longest wait of a writer"] = max(each["longest"] for each in told if each["writes"])
-    tally.notes["longest wait of a reader"] = max(each["longest"] for each in told if not each["writes"])
-    tally.notes["reads"] = sum(each["done"] for each in told if not each["writes"])
+    tally.fail(*(str(error) for text in fields for error in text["errors"]))
+    tally.notes["longest wait of a writer"] = max(text["longest"] for text in fields if text["writes"])
+    tally.notes["longest wait of a reader"] = max(text["longest"] for text in fields if not text["writes"])
+    tally.notes["reads"] = sum(text["done"] for text in fields if not text["writes"])
     if tally.notes["longest wait of a writer"] >= LONGEST_WAIT:
         tally.fail("a writer waited too long")
-    with Memory(root, watch=False) as memory:
+    with lamina.open(root, watch=False) as memory:
         tally.fail(*missing_acks(memory, acks))
-        tally.fail(*wrong_files(memory), *strangers(memory), *memory.doctor(deep=True).faults)
+        tally.fail(*wrong_files(memory), *unexpected_files(memory), *memory.upkeep.doctor(deep=True).faults)
         entries = journal(memory)
         if [seq for seq, _, _ in entries] != list(range(1, len(entries) + 1)):
             tally.fail("the journal has gaps or duplicates")
         if len({commit for _, commit, _ in entries}) != len(entries) or set(commits) - {entry[1] for entry in entries}:
             tally.fail("commits are missing or doubled")
-        contents = Counter(each.content for each in everything(memory) if each.content.startswith("Fact "))
+        contents = Counter(atom.content for atom in all_atoms(memory) if atom.content.startswith("Fact "))
         tally.fail(*(f"{times} times: {content}" for content, times in contents.items() if times > 1))
         tally.fail(*_rivals(memory))
 
@@ -109,13 +110,13 @@ def _write(root: Path, count: int, seed: int, number: int, start: Barrier) -> No
     acks: list[Ack] = []
     commits: list[str] = []
     errors: list[str] = []
-    own: list[str] = []
+    fields: list[str] = []
     start.wait(300)
-    with Memory(root, watch=False) as memory:
+    with lamina.open(root, watch=False) as memory:
         for step in range(count):
             began = time.monotonic()
             try:
-                atoms, commit = _write_one(memory, rng, f"{number}-{step}", own)
+                atoms, commit = _write_one(memory, rng, f"{number}-{step}", fields)
                 acks += [ack_of(atom) for atom in atoms]
                 commits += [commit] if commit else []
             except Refused:
@@ -123,30 +124,32 @@ def _write(root: Path, count: int, seed: int, number: int, start: Barrier) -> No
             except Exception as error:
                 errors.append(f"writer {number}: {type(error).__name__}: {error}")
             longest = max(longest, time.monotonic() - began)
-    _tell(root, f"writer-{number}", acks=acks, commits=commits, errors=errors, longest=longest, writes=True, done=count)
+    _report(
+        root, f"writer-{number}", acks=acks, commits=commits, errors=errors, longest=longest, writes=True, done=count
+    )
 
 
-def _write_one(memory: Memory, rng: random.Random, name: str, own: list[str]) -> tuple[list[Atom], str | None]:
+def _write_one(memory: Memory, rng: random.Random, name: str, texts: list[str]) -> tuple[list[Atom], str | None]:
     dice = rng.random()
-    if dice < 0.55 or not own:
+    if dice < 0.55 or not texts:
         receipt = memory.remember(f"Fact {name} is told.")
-        own.append(receipt.atom.id)
+        texts.append(receipt.atom.id)
     elif dice < 0.70:
         receipt = memory.remember(f"The value is {name}.", kind="preference", subject=CONTESTED)
     elif dice < 0.80:
         receipt = memory.capture([{"speaker": "A", "content": f"Turn {name}."}], session_id="everybody")
     elif dice < 0.95:
-        return [memory.revise(rng.choice(own), f"Revised {name}.", reason="torture")], None
+        return [memory.revise(rng.choice(texts), f"Revised {name}.", reason="torture")], None
     else:
-        return [memory.pin(rng.choice(own))], None
+        return [memory.pin(rng.choice(texts))], None
     return [outcome.atom for outcome in receipt.outcomes], receipt.commit
 
 
 def _read(root: Path, seed: int, number: int, start: Barrier, stop: Event) -> None:
-    rng, longest, done = random.Random(seed), 0.0, 0
+    rng, longest, result = random.Random(seed), 0.0, 0
     errors: list[str] = []
     start.wait(300)
-    with Memory(root, watch=False) as memory:
+    with lamina.open(root, watch=False) as memory:
         while not stop.is_set():
             began = time.monotonic()
             try:
@@ -157,19 +160,21 @@ def _read(root: Path, seed: int, number: int, start: Barrier, stop: Event) -> No
                 errors += _rivals(memory)
             except Exception as error:
                 errors.append(f"reader {number}: {type(error).__name__}: {error}")
-            done += 1
+            result += 1
             longest = max(longest, time.monotonic() - began)
-    _tell(root, f"reader-{number}", acks=[], commits=[], errors=errors[:20], longest=longest, writes=False, done=done)
+    _report(
+        root, f"reader-{number}", acks=[], commits=[], errors=errors[:20], longest=longest, writes=False, done=result
+    )
 
 
-def _tell(root: Path, name: str, **told: Any) -> None:
-    root.with_name(f"vault-{name}.json").write_text(json.dumps(told))
+def _report(root: Path, name: str, **options: Any) -> None:
+    root.with_name(f"vault-{name}.json").write_text(json.dumps(options))
 
 
 def holders(count: int, seed: int, folder: Path) -> Tally:
     """Kill a process while it holds the vault's lock or a write transaction, `count` times; then write."""
     tally, root, longest = Tally("killed holders"), folder / "vault", 0.0
-    with Memory(root, watch=False) as memory:
+    with lamina.open(root, watch=False) as memory:
         memory.remember("Before everything.")
     for number in range(count):
         reader, writer = os.pipe()
@@ -183,10 +188,10 @@ def holders(count: int, seed: int, folder: Path) -> Tally:
         began = time.monotonic()
         os.waitpid(child, 0)
         os.close(reader)
-        with Memory(root, watch=False) as memory:
+        with lamina.open(root, watch=False) as memory:
             memory.remember(f"After kill {number}.")
             waited = time.monotonic() - began
-            tally.fail(*strangers(memory), *wrong_files(memory))
+            tally.fail(*unexpected_files(memory), *wrong_files(memory))
             if len(memory.list(limit=None)) != number + 2:
                 tally.fail(f"kill {number}: atoms are missing or half-written ones are there")
         longest = max(longest, waited)
@@ -200,13 +205,13 @@ def holders(count: int, seed: int, folder: Path) -> Tally:
 
 def _hold(root: Path, number: int, pipe: int) -> None:
     try:
-        with Memory(root, watch=False) as memory:
+        with lamina.open(root, watch=False) as memory:
             if number % 2:
-                with memory._disk.lock("vault", 5):
+                with memory.engine.disk.lock("vault", 5):
                     os.write(pipe, b"held")
                     time.sleep(600)
             else:
-                database = memory._store._journal.db
+                database = memory.engine.store.history.db
                 with database.write_transaction(durable=True):
                     database.run("DELETE FROM commits")
                     os.write(pipe, b"held")

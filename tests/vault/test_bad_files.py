@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from lamina.vault.atom_file import Unreadable, parse_file
+from lamina.vault.atom_file import parse_file
+from lamina.vault.strict_yaml_reader import Unreadable
 
 GOOD = """---
 id: 01jc9x2k7m3f5r8t0v2w4y6z8a
@@ -274,22 +275,21 @@ def timed_refusal(data: bytes) -> Unreadable | None:
     return refusal
 
 
-def test_the_good_file_is_good() -> None:
+def test_the_valid_file_is_valid() -> None:
     assert timed_refusal(GOOD.encode()) is None
 
 
-def test_there_are_bad_files_enough() -> None:
+def test_there_are_enough_bad_files() -> None:
     assert len(BAD) - len(BOMBS) >= 200
     assert len(set(BAD.values())) == len(BAD)
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_a_bad_file_is_refused_quickly_with_its_line_and_reason(name: str) -> None:
-    assert timed_refusal(BAD[name]) is not None
+def test_every_bad_file_is_refused_quickly_with_its_line_and_reason() -> None:
+    assert [name for name, data in BAD.items() if timed_refusal(data) is None] == []
 
 
 @pytest.mark.parametrize("key", FIELDS)
-def test_a_wrong_value_is_found_on_its_own_line(key: str) -> None:
+def test_a_wrong_value_is_reported_on_its_own_line(key: str) -> None:
     for value in FIELDS[key]:
         refusal = timed_refusal(BAD[f"{key}: {value}"])
         assert refusal is not None

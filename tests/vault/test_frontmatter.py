@@ -1,4 +1,4 @@
-"""Frontmatter is read as PyYAML reads it without types, and edited without touching any other byte."""
+"""Frontmatter is read as PyYAML reads it without types, and edited without changing any other byte."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lamina.vault.fast_yaml_reader import read_block, read_inline
-from lamina.vault.frontmatter import MAX_FILE, MAX_FRONTMATTER, FrontmatterDocument, FrontmatterValue, Unreadable
+from lamina.vault.frontmatter import MAX_FILE, MAX_FRONTMATTER, FrontmatterDocument
+from lamina.vault.strict_yaml_reader import FrontmatterValue, Unreadable
 from lamina.vault.yaml_writer import PlainScalar, emit_entry, emit_scalar
 
 LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -126,7 +127,7 @@ def test_indented_frontmatter_is_edited_at_its_own_indent() -> None:
         ("? a\n: b\n", 2, "own line"),
     ],
 )
-def test_what_is_refused_names_its_line_and_reason(text: str, line: int, reason: str) -> None:
+def test_a_refusal_names_its_line_and_reason(text: str, line: int, reason: str) -> None:
     with pytest.raises(Unreadable) as caught:
         FrontmatterDocument.parse(front(text))
     assert caught.value.line == line
@@ -147,17 +148,17 @@ def test_what_is_refused_names_its_line_and_reason(text: str, line: int, reason:
         (b"<<<<<<< HEAD\n---\na: b\n---\n>>>>>>> x\n", 1, "merge"),
     ],
 )
-def test_what_no_file_may_be(data: bytes, line: int, reason: str) -> None:
+def test_impossible_files_are_refused(data: bytes, line: int, reason: str) -> None:
     with pytest.raises(Unreadable) as caught:
         FrontmatterDocument.parse(data)
     assert caught.value.line == line
     assert reason in caught.value.reason
 
 
-def test_a_body_may_speak_of_merge_markers() -> None:
+def test_a_body_may_mention_merge_markers() -> None:
     assert FrontmatterDocument.parse(front("a: b\n", "a `<<<<<<< ` sign\n=======\n")).values == {"a": "b"}
-    kept = front("merge_markers: verbatim\n", "<<<<<<< HEAD\n>>>>>>> x\n")
-    assert FrontmatterDocument.parse(kept).body.startswith("<<<<<<<")
+    data = front("merge_markers: verbatim\n", "<<<<<<< HEAD\n>>>>>>> x\n")
+    assert FrontmatterDocument.parse(data).body.startswith("<<<<<<<")
 
 
 def test_an_edit_keeps_every_other_byte() -> None:
@@ -169,7 +170,7 @@ def test_an_edit_keeps_every_other_byte() -> None:
     ).replace(b"v2w4y6z8a\n", b'v2w4y6z8a\nkind: "NO"\n')
 
 
-def test_new_keys_go_where_the_order_puts_them() -> None:
+def test_new_keys_are_inserted_in_canonical_order() -> None:
     document = FrontmatterDocument.parse(front("b: 1\n# about d\nd: 2\nzoo: 3\n"))
     edited = document.edit({"a": "x", "c": "x", "e": "x", "other": "x"}, None, ["a", "b", "c", "d", "e"])
     assert edited == front("a: x\nb: 1\nc: x\n# about d\nd: 2\ne: x\nzoo: 3\nother: x\n")
@@ -181,7 +182,7 @@ def test_a_comment_on_the_line_of_a_replaced_entry_is_kept() -> None:
     assert edited == front("a: [p] # one\nb: q # two\nc: [r] # three\nd:  # four\n  k: v\n")
 
 
-def test_a_replaced_body_keeps_the_distance_and_the_newlines_of_the_file() -> None:
+def test_a_replaced_body_keeps_the_spacing_and_the_newlines_of_the_file() -> None:
     assert FrontmatterDocument.parse(b"---\na: b\n---\n\n\nold\n\n\n").edit({}, "new") == b"---\na: b\n---\n\n\nnew\n"
     assert FrontmatterDocument.parse(b"---\r\n---\r\nold").edit({}, "n\new") == b"---\r\n---\r\nn\r\new\r\n"
     assert FrontmatterDocument.parse(b"---\na: b\n---").edit({}, "new") == b"---\na: b\n---\nnew\n"
@@ -192,7 +193,7 @@ def test_a_file_without_frontmatter_gets_one() -> None:
     assert FrontmatterDocument.parse("\ufeffwords".encode()).edit({"a": "b"}) == "\ufeff---\na: b\n---\nwords".encode()
 
 
-def test_what_other_tools_would_take_for_a_type_is_quoted() -> None:
+def test_text_that_other_tools_would_type_is_quoted() -> None:
     for text in (
         "NO",
         "true",
@@ -215,7 +216,7 @@ def test_what_other_tools_would_take_for_a_type_is_quoted() -> None:
         assert emit_scalar(text) == text
 
 
-def test_other_yaml_readers_take_what_is_emitted_for_the_same_text() -> None:
+def test_other_yaml_readers_read_the_same_text() -> None:
     for text in ("NO", "true", "1.10", "2026-11-14", "null", "a: b", "1e5", "01234567890123456789012e45", "x\ny", "é"):
         assert yaml.safe_load(f"k: {emit_scalar(text)}")["k"] == text
 
@@ -232,7 +233,7 @@ keys = st.text(string.ascii_letters + "_", min_size=1, max_size=8) | texts.filte
     texts | st.lists(texts, max_size=4) | st.dictionaries(texts, texts, max_size=4),
     st.sampled_from(["\n", "\r\n"]),
 )
-def test_what_is_emitted_is_read_back(key: str, value: Any, newline: str) -> None:
+def test_emitted_values_round_trip(key: str, value: Any, newline: str) -> None:
     text = "".join(row + newline for row in emit_entry(key, value))
     assert reference(text) == {key: value}
     assert FrontmatterDocument.parse(f"---{newline}{text}---{newline}".encode()).values == {key: value}
@@ -253,7 +254,7 @@ inline_ish = (
 @example("[\"a\" , 'b']")
 @example("[a,]")
 @example("a #b: c")
-def test_whatever_is_read_quickly_is_what_the_parser_reads(text: str) -> None:
+def test_the_fast_reader_equals_the_strict_reader_for_values(text: str) -> None:
     text = text.lstrip(" ")
     value = read_inline(text)
     if value is not None:
@@ -274,7 +275,7 @@ rows_ish = st.lists(
 
 @settings(max_examples=500, deadline=None)
 @given(rows_ish)
-def test_whatever_block_is_read_quickly_is_what_the_parser_reads(rows: list[str]) -> None:
+def test_the_fast_reader_equals_the_strict_reader_for_blocks(rows: list[str]) -> None:
     value = read_block(rows)
     if value is not None:
         assert reference("key:\n" + "\n".join(rows) + "\n") == {"key": value}
@@ -309,7 +310,7 @@ chunks = st.one_of(
 
 @settings(max_examples=800, deadline=None)
 @given(st.lists(chunks, max_size=6).map(lambda rows: "".join(row + "\n" for row in rows)))
-def test_frontmatter_is_what_the_parser_reads_or_is_refused(text: str) -> None:
+def test_frontmatter_is_read_like_the_strict_reader_or_refused(text: str) -> None:
     if any(row.rstrip(" \t") == "---" for row in text.split("\n")):
         return
     data = front(text)
@@ -332,7 +333,7 @@ def test_frontmatter_is_what_the_parser_reads_or_is_refused(text: str) -> None:
     ),
     st.none() | st.text("ab-\n", max_size=8),
 )
-def test_an_edit_changes_only_what_it_names(text: str, changes: dict[str, Any], body: str | None) -> None:
+def test_an_edit_changes_only_the_named_keys(text: str, changes: dict[str, Any], body: str | None) -> None:
     try:
         document = FrontmatterDocument.parse(front(text, "\nwords\n"))
     except Unreadable:
@@ -341,5 +342,5 @@ def test_an_edit_changes_only_what_it_names(text: str, changes: dict[str, Any], 
     wanted = {**document.values, **changes}
     assert edited.values == {key: value for key, value in wanted.items() if value is not None}
     assert edited.body.strip("\n") == ("words" if body is None else body.strip("\n"))
-    kept = [row for row in text.split("\n") if row.startswith("#")]
-    assert [row for row in edited.data.decode().split("\n") if row in kept] == kept
+    parts = [row for row in text.split("\n") if row.startswith("#")]
+    assert [row for row in edited.data.decode().split("\n") if row in parts] == parts

@@ -26,14 +26,14 @@ NAME = f"preference-{ID}"
 
 
 def an_atom(**fields: Any) -> Atom:
-    given = {
+    initial = {
         "id": ID,
         "scope": Scope("org:local"),
         "kind": "preference",
         "content": "Words.",
         "observed_at": datetime(2026, 11, 14, 23, 30, tzinfo=UTC),
     }
-    return Atom(**{**given, **fields})
+    return Atom(**{**initial, **fields})
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def an_atom(**fields: Any) -> Atom:
         ),
     ],
 )
-def test_an_atom_has_its_place(fields: dict[str, Any], path: str) -> None:
+def test_an_atom_has_a_path(fields: dict[str, Any], path: str) -> None:
     assert path_for(an_atom(**fields)) == path
 
 
@@ -86,7 +86,7 @@ def test_an_atom_has_its_place(fields: dict[str, Any], path: str) -> None:
         ("", None),
     ],
 )
-def test_a_place_belongs_to_one_scope_or_to_nobody(path: str, scope: str | None) -> None:
+def test_a_path_belongs_to_one_scope_or_to_none(path: str, scope: str | None) -> None:
     assert scope_of_path(path) == scope
 
 
@@ -94,7 +94,7 @@ names = st.from_regex(r"[a-z0-9]([a-z0-9_-]{0,10}[a-z0-9])?", fullmatch=True)
 
 
 @given(names, st.none() | names, st.text(min_size=1), st.sampled_from(Status))
-def test_the_place_of_an_atom_is_in_its_own_scope(org: str, name: str | None, kind: str, status: Status) -> None:
+def test_the_path_of_an_atom_is_in_its_own_scope(org: str, name: str | None, kind: str, status: Status) -> None:
     scope = Scope(f"org:{org}" + (f":agent:{name}" if name else ""))
     path = path_for(an_atom(scope=scope, kind=kind, status=status))
     assert scope_of_path(path) == scope
@@ -106,11 +106,11 @@ def test_the_place_of_an_atom_is_in_its_own_scope(org: str, name: str | None, ki
 
 @given(st.text())
 def test_a_slug_is_short_and_plain(text: str) -> None:
-    found = make_slug(text, "atom")
-    assert found
-    assert len(found) <= 60
-    assert set(found) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
-    assert found == found.strip("-")
+    result = make_slug(text, "atom")
+    assert result
+    assert len(result) <= 60
+    assert set(result) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+    assert result == result.strip("-")
 
 
 @pytest.mark.parametrize(
@@ -131,11 +131,11 @@ def test_a_slug_is_short_and_plain(text: str) -> None:
         ("atoms", False),
     ],
 )
-def test_only_the_atoms_folder_of_a_scope_is_a_home(path: str, home: bool) -> None:
+def test_only_the_atoms_folder_of_a_scope_has_atoms(path: str, home: bool) -> None:
     assert is_new_atom_path(path) is home
 
 
-def test_hidden_folders_are_never_looked_at() -> None:
+def test_hidden_folders_are_never_read() -> None:
     assert not is_visible_name(".obsidian")
     assert not is_visible_name(".lamina")
     assert is_visible_name("atoms")
@@ -183,7 +183,7 @@ def test_hidden_folders_are_never_looked_at() -> None:
         f"{NAME}-DESKTOP-4F7K2",
     ],
 )
-def test_the_losing_side_of_a_sync_is_recognised_by_its_name(name: str) -> None:
+def test_a_sync_conflict_copy_is_recognised_by_its_name(name: str) -> None:
     assert is_conflict_copy(f"atoms/2026-11-14/{name}.md")
 
 

@@ -65,7 +65,7 @@ def positive(bits: int) -> list[float]:
 
 
 @pytest.mark.parametrize("bits", LEVELS)
-def test_the_iteration_of_this_test_finds_the_published_levels(bits: int) -> None:
+def test_the_fixed_point_iteration_finds_the_published_levels(bits: int) -> None:
     levels = fixed_point(bits)
     assert levels == pytest.approx(LEVELS[bits], abs=6e-5)
     assert [high for _, high in cells(levels)[:-1]] == pytest.approx(BORDERS.get(bits, ()), abs=6e-5)
@@ -77,20 +77,20 @@ def test_the_error_of_the_levels_is_the_published_one(bits: int) -> None:
 
 
 @pytest.mark.parametrize("bits", [2, 4])
-def test_the_given_levels_are_those_of_the_iteration(bits: int) -> None:
+def test_the_stored_levels_are_those_of_the_iteration(bits: int) -> None:
     assert positive(bits) == pytest.approx(fixed_point(bits), abs=0.51 / UNIT)
     assert positive(bits) == pytest.approx(LEVELS[bits], abs=6e-5)
-    given = [float(border) for border in codebook_for(bits).borders if border > 0]
-    assert given == pytest.approx(BORDERS[bits], abs=6e-5)
+    initial = [float(border) for border in codebook_for(bits).borders if border > 0]
+    assert initial == pytest.approx(BORDERS[bits], abs=6e-5)
 
 
 @pytest.mark.parametrize("bits", CODED)
-def test_each_level_is_the_mean_of_what_is_rounded_to_it(bits: int) -> None:
+def test_each_level_is_the_mean_of_the_values_rounded_to_it(bits: int) -> None:
     assert positive(bits) == pytest.approx(centroids(positive(bits)), abs=1.5 / UNIT)
 
 
 @pytest.mark.parametrize("bits", CODED)
-def test_levels_ascend_mirror_each_other_and_borders_lie_halfway(bits: int) -> None:
+def test_levels_ascend_symmetrically_with_borders_halfway(bits: int) -> None:
     book = codebook_for(bits)
     assert len(book.levels) == 2**bits
     assert (np.diff(book.levels) > 0).all()
@@ -101,11 +101,11 @@ def test_levels_ascend_mirror_each_other_and_borders_lie_halfway(bits: int) -> N
 
 
 @pytest.mark.parametrize("bits", CODED)
-def test_the_error_told_is_the_error_of_the_levels(bits: int) -> None:
+def test_the_stated_error_is_the_error_of_the_levels(bits: int) -> None:
     assert error(positive(bits)) == pytest.approx(DISTORTION[bits], rel=1e-5)
 
 
-def test_more_bits_err_less_and_the_vector_itself_not_at_all() -> None:
+def test_more_bits_have_less_error_and_the_vector_itself_none() -> None:
     errors = [DISTORTION[bits] for bits in PRECISIONS]
     assert errors == sorted(errors)
     assert errors[0] == 0
@@ -126,7 +126,7 @@ def test_a_coordinate_gets_the_nearest_level_and_the_lower_one_on_a_border(bits:
     assert ((book.encode(drawn) >> (bits - 1)) == (drawn > 0)).all()
 
 
-def test_nothing_is_coded_in_other_numbers_of_bits() -> None:
+def test_other_numbers_of_bits_are_refused() -> None:
     for bits in (0, 1, 3, 5, 16, 32):
         with pytest.raises(ValueError, match="8, 4 or 2 bits"):
             codebook_for(bits)

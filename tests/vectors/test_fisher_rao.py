@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lamina.vectors.codebook import DISTORTION
-from lamina.vectors.fisher_rao import diagonal_distance, frqad, standard_deviation, univariate_distance
+from lamina.vectors.fisher_rao import diagonal_distance, frqad, standard_deviation
 from lamina.vectors.quantisation import Doubles
 
 means = st.floats(-50, 50)
@@ -16,7 +16,12 @@ deviations = st.floats(0.01, 50)
 bells = st.tuples(means, deviations)
 
 
-def apart(one: tuple[float, float], other: tuple[float, float]) -> float:
+def univariate_distance(mean: float, deviation: float, other_mean: float, other_deviation: float) -> float:
+    one, other = (np.array([mean]), np.array([deviation])), (np.array([other_mean]), np.array([other_deviation]))
+    return diagonal_distance(*one, *other)
+
+
+def distance_between(one: tuple[float, float], other: tuple[float, float]) -> float:
     return univariate_distance(*one, *other)
 
 
@@ -29,23 +34,23 @@ def apart(one: tuple[float, float], other: tuple[float, float]) -> float:
         ((0.3, 0.5), (-0.2, 0.8), 1.0149027294),
     ],
 )
-def test_known_distances(one: tuple[float, float], other: tuple[float, float], distance: float) -> None:
-    assert apart(one, other) == pytest.approx(distance, abs=1e-10)
+def test_known_distances_are_reproduced(one: tuple[float, float], other: tuple[float, float], distance: float) -> None:
+    assert distance_between(one, other) == pytest.approx(distance, abs=1e-10)
 
 
-def test_dimensions_add_up_as_the_sides_of_a_right_angle_do() -> None:
+def test_dimensions_add_like_the_sides_of_a_right_angle() -> None:
     one, other = (np.array([0.0, 0.0]), np.ones(2)), (np.array([1.0, 0.0]), np.array([1.0, 2.0]))
     assert diagonal_distance(*one, *other) == pytest.approx(2 * math.log(2), abs=1e-12)
 
 
 @given(bells, bells)
-def test_the_distance_is_that_of_the_area_cosine(one: tuple[float, float], other: tuple[float, float]) -> None:
+def test_the_distance_equals_the_closed_form(one: tuple[float, float], other: tuple[float, float]) -> None:
     (a, s), (b, t) = one, other
     grown = 1 + ((a - b) ** 2 + 2 * (s - t) ** 2) / (4 * s * t)
-    assert apart(one, other) == pytest.approx(math.sqrt(2) * math.acosh(grown), rel=1e-6, abs=1e-6)
+    assert distance_between(one, other) == pytest.approx(math.sqrt(2) * math.acosh(grown), rel=1e-6, abs=1e-6)
 
 
-def test_the_distance_is_the_length_of_the_shortest_way() -> None:
+def test_the_distance_is_the_length_of_the_geodesic() -> None:
     """The way is a half circle once means are divided by √2; its length is added up step by step."""
     (a, s), (b, t) = (0.3, 0.5), (-0.2, 0.8)
     x, y = a / math.sqrt(2), b / math.sqrt(2)
@@ -56,42 +61,42 @@ def test_the_distance_is_the_length_of_the_shortest_way() -> None:
 
 
 @given(means, deviations, deviations)
-def test_equal_means_are_as_far_apart_as_the_logarithms_of_the_deviations(mean: float, s: float, t: float) -> None:
+def test_for_equal_means_the_distance_is_the_log_ratio_of_the_deviations(mean: float, s: float, t: float) -> None:
     expected = math.sqrt(2) * abs(math.log(t / s))
     assert univariate_distance(mean, s, mean, t) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
 @given(deviations, st.floats(1e-9, 1e-4))
-def test_a_small_step_counts_in_deviations(s: float, step: float) -> None:
+def test_a_small_step_is_measured_in_deviations(s: float, step: float) -> None:
     assert univariate_distance(0, s, step * s, s) == pytest.approx(step, rel=1e-6)
 
 
 @given(bells, bells, bells)
-def test_it_is_a_distance(one: tuple[float, float], other: tuple[float, float], third: tuple[float, float]) -> None:
-    assert apart(one, one) == 0
-    assert apart(one, other) == apart(other, one)
-    assert apart(one, other) >= 0
+def test_it_is_a_metric(one: tuple[float, float], other: tuple[float, float], third: tuple[float, float]) -> None:
+    assert distance_between(one, one) == 0
+    assert distance_between(one, other) == distance_between(other, one)
+    assert distance_between(one, other) >= 0
     if one != other:
-        assert apart(one, other) > 0 or one == pytest.approx(other, rel=1e-12)
-    assert apart(one, third) <= apart(one, other) + apart(other, third) + 1e-9
+        assert distance_between(one, other) > 0 or one == pytest.approx(other, rel=1e-12)
+    assert distance_between(one, third) <= distance_between(one, other) + distance_between(other, third) + 1e-9
 
 
 @given(bells, bells, st.floats(0.01, 100), st.floats(-100, 100), st.booleans())
-def test_units_and_origin_do_not_matter(
+def test_scale_and_translation_do_not_matter(
     one: tuple[float, float], other: tuple[float, float], scale: float, shift: float, mirrored: bool
 ) -> None:
     sign = -1 if mirrored else 1
     moved = [(sign * scale * mean + shift, scale * deviation) for mean, deviation in (one, other)]
-    assert apart(moved[0], moved[1]) == pytest.approx(apart(one, other), rel=1e-6, abs=1e-6)
+    assert distance_between(moved[0], moved[1]) == pytest.approx(distance_between(one, other), rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e150])
-def test_very_small_and_very_large_numbers_are_no_trouble(scale: float) -> None:
+def test_very_small_and_very_large_numbers_are_handled(scale: float) -> None:
     assert univariate_distance(0, scale, scale, 2 * scale) == pytest.approx(1.1893809314, abs=1e-9)
 
 
 @pytest.mark.parametrize("wrong", [0.0, -1.0, math.nan, math.inf])
-def test_what_is_no_deviation_is_refused(wrong: float) -> None:
+def test_an_invalid_deviation_is_refused(wrong: float) -> None:
     with pytest.raises(ValueError, match="above 0"):
         univariate_distance(0, wrong, 0, 1)
     with pytest.raises(ValueError, match="above 0"):
@@ -104,7 +109,7 @@ def unit(seed: int, width: int = 384) -> Doubles:
 
 
 @pytest.mark.parametrize("bits", [32, 8, 4, 2])
-def test_rounding_adds_its_variance_to_the_error_there_was(bits: int) -> None:
+def test_quantisation_adds_its_variance_to_the_error(bits: int) -> None:
     vector = 3 * unit(1)
     expected = math.sqrt(0.01**2 + DISTORTION[bits] * 9 / 384)
     assert standard_deviation(vector, 0.01, bits) == pytest.approx(expected, rel=1e-12)
@@ -116,7 +121,7 @@ def test_at_full_precision_it_is_the_plain_distance() -> None:
     assert frqad(one, 0.01, 32, other, 0.02, 32) == pytest.approx(plain, rel=1e-12)
 
 
-def test_a_memory_moves_away_from_itself_as_it_loses_bits() -> None:
+def test_a_vector_moves_away_from_itself_as_it_loses_bits() -> None:
     vector = unit(3)
     steps = [frqad(vector, 0.01, 32, vector, 0.01, bits) for bits in (32, 8, 4, 2)]
     assert steps[0] == 0
@@ -125,14 +130,14 @@ def test_a_memory_moves_away_from_itself_as_it_loses_bits() -> None:
     assert steps[-1] == pytest.approx(expected, rel=1e-9)
 
 
-def test_another_memory_looks_nearer_the_worse_it_is_known() -> None:
+def test_another_vector_looks_nearer_at_lower_precision() -> None:
     """Why the distance does not rank: added noise widens the bell curve until it reaches over to the question."""
-    asked, other = unit(1), unit(2)
-    apart_by = [frqad(asked, 0.01, 32, other, 0.01, bits) for bits in (32, 4, 2)]
+    result, other = unit(1), unit(2)
+    apart_by = [frqad(result, 0.01, 32, other, 0.01, bits) for bits in (32, 4, 2)]
     assert apart_by == sorted(apart_by, reverse=True)
 
 
-def test_the_order_of_the_two_does_not_matter() -> None:
+def test_the_distance_is_symmetric() -> None:
     one, other = unit(1), 2 * unit(2)
     assert frqad(one, 0.01, 4, other, 0.03, 2) == frqad(other, 0.03, 2, one, 0.01, 4)
 

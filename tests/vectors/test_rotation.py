@@ -16,7 +16,7 @@ widths = st.sampled_from(WIDTHS)
 seeds = st.integers(0, 2**32 - 1)
 
 
-def thrown(rows: int, width: int, seed: int) -> Floats:
+def random_rows(rows: int, width: int, seed: int) -> Floats:
     return np.random.default_rng(seed).standard_normal((rows, width)).astype(np.float32)
 
 
@@ -35,13 +35,13 @@ def thrown(rows: int, width: int, seed: int) -> Floats:
         (1536, 1536),
     ],
 )
-def test_only_widths_without_a_large_power_of_two_in_them_are_padded(width: int, padded: int) -> None:
+def test_only_widths_without_a_large_power_of_two_are_padded(width: int, padded: int) -> None:
     assert padded_width(width) == padded
     assert rotation_for(width).padded == padded
-    assert rotation_for(width).apply(thrown(2, width, 1)).shape == (2, padded)
+    assert rotation_for(width).apply(random_rows(2, width, 1)).shape == (2, padded)
 
 
-def test_blocks_are_the_largest_power_of_two_there_is() -> None:
+def test_blocks_are_the_largest_possible_power_of_two() -> None:
     assert [rotation_for(width).block for width in (64, 300, 384, 768, 1024, 1536)] == [64, 64, 128, 256, 1024, 512]
 
 
@@ -53,8 +53,10 @@ def test_the_rotation_is_orthogonal(width: int) -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(widths, st.integers(0, 5), seeds)
-def test_lengths_and_angles_stay_and_the_way_back_leads_home(width: int, count: int, seed: int) -> None:
-    rows, turn = thrown(count, width, seed), rotation_for(width)
+def test_lengths_and_angles_are_preserved_and_the_inverse_restores_the_vector(
+    width: int, count: int, seed: int
+) -> None:
+    rows, turn = random_rows(count, width, seed), rotation_for(width)
     turned = turn.apply(rows)
     products = rows.astype(np.float64) @ rows.astype(np.float64).T
     scale = max(1.0, float(np.abs(products).max(initial=0)))
@@ -64,8 +66,8 @@ def test_lengths_and_angles_stay_and_the_way_back_leads_home(width: int, count: 
 
 @settings(deadline=None, max_examples=30)
 @given(widths, st.integers(1, 2 * BATCH_ROWS + 3), seeds)
-def test_a_row_turns_the_same_whatever_stands_beside_it(width: int, count: int, seed: int) -> None:
-    rows, turn = thrown(count, width, seed), rotation_for(width)
+def test_a_row_rotates_the_same_in_any_batch(width: int, count: int, seed: int) -> None:
+    rows, turn = random_rows(count, width, seed), rotation_for(width)
     order = np.random.default_rng(seed).permutation(count)
     assert turn.apply(rows[order]).tobytes() == turn.apply(rows)[order].tobytes()
     assert turn.apply(rows[order[:1]]).tobytes() == turn.apply(rows)[order[:1]].tobytes()
@@ -83,13 +85,13 @@ def test_the_rotation_of_a_width_is_the_same_on_every_machine() -> None:
         (300, "fe55c3dc1a6b4615a6d4a68d1050c86f576c5c51cfccb746905043150c2fd86e"),
     ):
         turn = rotation_for(width)
-        kept = b"".join(order.astype("<i8").tobytes() for order in turn.orders)
-        kept += b"".join(sign.astype("<f4").tobytes() for sign in turn.signs)
+        text = b"".join(order.astype("<i8").tobytes() for order in turn.orders)
+        text += b"".join(sign.astype("<f4").tobytes() for sign in turn.signs)
         whole = (np.arange(2 * width).reshape(2, width) * 37 % 101 - 50).astype(np.float32)
-        kept += turn.apply(whole).astype("<f4").tobytes()
-        assert hashlib.sha256(kept).hexdigest() == digest
+        text += turn.apply(whole).astype("<f4").tobytes()
+        assert hashlib.sha256(text).hexdigest() == digest
 
 
-def test_a_vector_without_dimensions_cannot_be_turned() -> None:
+def test_an_empty_vector_cannot_be_rotated() -> None:
     with pytest.raises(ValueError, match="at least one dimension"):
         rotation_for(0)

@@ -15,13 +15,13 @@ from lamina.http.browser_session import SESSION_COOKIE
 
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 DESKTOP, PHONE = (1280, 800), (390, 844)
-PATIENCE = 15_000
+TIMEOUT_MS = 15_000
 
 Theme = Literal["light", "dark"]
 
 
 @dataclass(slots=True)
-class Watched:
+class WatchedPage:
     """A page and what was noticed on it. `page` may be driven; at the end nothing may have been noticed."""
 
     page: Page
@@ -31,7 +31,7 @@ class Watched:
     def open(self, path: str) -> None:
         self.page.goto(self.address + path)
 
-    def hold(self, session: str | None) -> None:
+    def set_session(self, session: str | None) -> None:
         """Be signed in, as after showing a token."""
         assert session is not None
         self.page.context.add_cookies(
@@ -42,7 +42,7 @@ class Watched:
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """A browser without a window; skips where there is none."""
-    path = next((found for name in NAMES if (found := shutil.which(name))), None)
+    path = next((result for name in NAMES if (result := shutil.which(name))), None)
     if path is None:
         pytest.skip("no chromium is installed; `python scripts/browser.py` gets it")
     with sync_playwright() as play:
@@ -56,9 +56,9 @@ def chromium() -> Iterator[Browser]:
 
 
 @contextmanager
-def watched(
+def watched_page(
     browser: Browser, address: str, size: tuple[int, int] = DESKTOP, theme: Theme = "light"
-) -> Iterator[Watched]:
+) -> Iterator[WatchedPage]:
     """A page that must raise no error, open no dialog and ask nobody else."""
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]},
@@ -66,31 +66,31 @@ def watched(
         has_touch=size == PHONE,
         reduced_motion="reduce",
     )
-    context.set_default_timeout(PATIENCE)
+    context.set_default_timeout(TIMEOUT_MS)
     try:
-        told = Watched(context.new_page(), address)
-        _watch(context, told)
-        yield told
+        page = WatchedPage(context.new_page(), address)
+        _watch(context, page)
+        yield page
     finally:
         context.close()
-    assert not told.noticed
+    assert not page.noticed
 
 
-def _watch(context: BrowserContext, told: Watched) -> None:
-    def asked(route: Route) -> None:
-        if route.request.url.startswith((told.address, "data:", "blob:")):
+def _watch(context: BrowserContext, actual: WatchedPage) -> None:
+    def result(route: Route) -> None:
+        if route.request.url.startswith((actual.address, "data:", "blob:")):
             route.continue_()
             return
-        told.noticed.append(f"asked {route.request.url}")
+        actual.noticed.append(f"asked {route.request.url}")
         route.abort()
 
-    context.route("**/*", asked)
-    page = told.page
-    page.on("console", lambda each: told.noticed.append(each.text) if each.type in ("error", "warning") else None)
-    page.on("pageerror", lambda each: told.noticed.append(f"page error: {each}"))
+    context.route("**/*", result)
+    page = actual.page
+    page.on("console", lambda item: actual.noticed.append(item.text) if item.type in ("error", "warning") else None)
+    page.on("pageerror", lambda item: actual.noticed.append(f"page error: {item}"))
 
-    def dialog(each: object) -> None:
-        told.noticed.append("a dialog opened")
-        each.dismiss()  # type: ignore[attr-defined]
+    def dialog(item: object) -> None:
+        actual.noticed.append("a dialog opened")
+        item.dismiss()  # type: ignore[attr-defined]
 
     page.on("dialog", dialog)

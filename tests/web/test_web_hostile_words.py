@@ -11,12 +11,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from chromium import Watched, watched
+from bakery_vault import NOW
+from chromium import WatchedPage, watched_page
 from payloads import FAMILIES, corpus
 from playwright.sync_api import Browser, Page
 from web_server import Site, site
-from workshop import NOW
 
+import lamina
 from lamina import FixedClock, Memory
 
 CORPUS = corpus()
@@ -32,19 +33,19 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Memory, 
     clock, root = FixedClock(NOW), tmp_path_factory.mktemp("hostile") / "vault"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAMINA_EXTRACTOR", "none")
-        with Memory(root, clock=clock, watch=False, background=False) as memory:
-            ids = [_remembered(memory, n, *each) for n, each in enumerate(CORPUS)]
-            _spoken(memory, CORPUS, "<img src=x onerror=alert(1)>")
-    memory = Memory(root, clock=clock, watch=False, background=False)
-    _spoken(memory, CORPUS[::15], '"><script>alert(1)</script>')
-    _worked(memory)
-    _linked(memory, ids)
-    _filed(memory)
+        with lamina.open(root, clock=clock, watch=False, background=False) as memory:
+            ids = [_remember_hostile(memory, n, *item) for n, item in enumerate(CORPUS)]
+            _capture_hostile(memory, CORPUS, "<img src=x onerror=alert(1)>")
+    memory = lamina.open(root, clock=clock, watch=False, background=False)
+    _capture_hostile(memory, CORPUS[::15], '"><script>alert(1)</script>')
+    _add_notes(memory)
+    _add_links(memory, ids)
+    _write_files(memory)
     yield memory, ids
     memory.close()
 
 
-def _remembered(memory: Memory, n: int, family: str, payload: str) -> str:
+def _remember_hostile(memory: Memory, n: int, family: str, payload: str) -> str:
     """In the words and in every label beside them; numbered, so that none is taken for another."""
     return memory.remember(
         f"{payload}\n\nsample {family} {n}",
@@ -61,13 +62,13 @@ def _remembered(memory: Memory, n: int, family: str, payload: str) -> str:
     ).atom.id
 
 
-def _spoken(memory: Memory, told: list[tuple[str, str]], session: str) -> None:
+def _capture_hostile(memory: Memory, result: list[tuple[str, str]], session: str) -> None:
     """As who says it, and as what is said."""
-    turns = [{"speaker": payload.replace("*", "x")[:200], "content": f"I prefer {payload}"} for _, payload in told]
+    turns = [{"speaker": payload.replace("*", "x")[:200], "content": f"I prefer {payload}"} for _, payload in result]
     memory.capture(turns, session_id=session, source_id="<svg onload=alert(1)>", wait=True)
 
 
-def _worked(memory: Memory) -> None:
+def _add_notes(memory: Memory) -> None:
     """In the notes of a run and of a workstream."""
     for n, (_, payload) in enumerate(CORPUS[::20]):
         run = memory.run(f"run-{n}")
@@ -76,20 +77,20 @@ def _worked(memory: Memory) -> None:
         memory.block("stream").add("decision", payload)
 
 
-def _linked(memory: Memory, ids: list[str]) -> None:
+def _add_links(memory: Memory, ids: list[str]) -> None:
     for one, other in zip(ids[:40:2], ids[2:42:2], strict=True):
         memory.relate(one, "supports", other)
     for n in range(0, 20, 2):
         memory.revise(ids[n], f"{CORPUS[n + 1][1]} instead", reason=CORPUS[n][1])
 
 
-def _filed(memory: Memory) -> None:
+def _write_files(memory: Memory) -> None:
     """As the names of files that cannot be read."""
     for n, (_, payload) in enumerate(CORPUS[::8]):
         name = payload.replace("/", "∕").replace("\0", "").replace("\n", " ")[:60]
         file = memory.root / "atoms" / f"{n}{name}.md"
         file.write_text("---\nid: [\n---\nx\n", encoding="utf-8")
-    memory.sync()
+    memory.upkeep.sync()
 
 
 @pytest.fixture(scope="module")
@@ -99,55 +100,55 @@ def hostile_pages(hostile: tuple[Memory, list[str]]) -> Iterator[Site]:
 
 
 @pytest.fixture
-def visitor(browser: Browser, hostile_pages: Site) -> Iterator[Watched]:
-    with watched(browser, hostile_pages.address) as told:
-        told.hold(hostile_pages.session(hostile_pages.token))
-        yield told
+def visitor(browser: Browser, hostile_pages: Site) -> Iterator[WatchedPage]:
+    with watched_page(browser, hostile_pages.address) as page:
+        page.set_session(hostile_pages.session(hostile_pages.token))
+        yield page
 
 
-def _calm(page: Page) -> None:
+def _assert_inert(page: Page) -> None:
     assert page.evaluate(ACTIVE) == [], page.url
 
 
-def test_the_corpus_is_large_and_holds_every_trick() -> None:
+def test_the_corpus_is_large_and_contains_every_trick() -> None:
     assert len(CORPUS) >= 300
     assert {family for family, _ in CORPUS} == set(FAMILIES)
 
 
-def test_lists_show_hostile_words_as_words(visitor: Watched, hostile: tuple[Memory, list[str]]) -> None:
+def test_lists_show_hostile_text_as_text(visitor: WatchedPage, hostile: tuple[Memory, list[str]]) -> None:
     for path in ("/", "/health", "/health/problems"):
         visitor.open(path)
-        _calm(visitor.page)
-    memory, every = hostile[0], 1 if ALL else 4
-    for offset in range(0, memory.review.count(), 40 * every):
+        _assert_inert(visitor.page)
+    memory, all_items = hostile[0], 1 if ALL else 4
+    for offset in range(0, memory.review.count(), 40 * all_items):
         visitor.open(f"/inbox?offset={offset}")
         assert visitor.page.locator("[data-item]").count()
-        _calm(visitor.page)
-    for before in range(memory.journal(limit=1)[0].seq + 1, 1, -40 * every):
+        _assert_inert(visitor.page)
+    for before in range(memory.journal(limit=1)[0].seq + 1, 1, -40 * all_items):
         visitor.open(f"/timeline?before={before}")
         assert visitor.page.locator(".event").count()
-        _calm(visitor.page)
-    for offset in range(0, len(CORPUS) + 120, 40 * every):
+        _assert_inert(visitor.page)
+    for offset in range(0, len(CORPUS) + 120, 40 * all_items):
         visitor.open(f"/browse?status=any&offset={offset}")
-        _calm(visitor.page)
+        _assert_inert(visitor.page)
 
 
-def test_recall_shows_hostile_words_as_words(visitor: Watched) -> None:
+def test_recall_shows_hostile_text_as_text(visitor: WatchedPage) -> None:
     for family in list(FAMILIES)[:: 1 if ALL else 3]:
         visitor.open(f"/recall?q=sample+{family}&k=100&include=constrained&include=history&include=challenged")
         assert visitor.page.locator(".hit").count() >= 10
-        _calm(visitor.page)
+        _assert_inert(visitor.page)
     visitor.page.locator(".xray summary").first.click()
-    _calm(visitor.page)
+    _assert_inert(visitor.page)
 
 
-def test_a_hostile_question_is_only_asked(visitor: Watched) -> None:
+def test_a_hostile_question_is_only_a_query(visitor: WatchedPage) -> None:
     for _, payload in CORPUS[:: 2 * EVERY]:
         word = quote(payload, safe="")
         visitor.open(f"/recall?q={word}&include=history")
-        _calm(visitor.page)
+        _assert_inert(visitor.page)
         visitor.open(f"/browse?kind={word}&subject={word}&session_id={word}&as_of={word}")
-        _calm(visitor.page)
+        _assert_inert(visitor.page)
     for path in (
         "/{}",
         "/atom/{}",
@@ -158,55 +159,55 @@ def test_a_hostile_question_is_only_asked(visitor: Watched) -> None:
         "/login?next={}",
     ):
         visitor.open(path.format(quote(CORPUS[2][1], safe="")))
-        _calm(visitor.page)
+        _assert_inert(visitor.page)
     visitor.noticed[:] = [
-        each for each in visitor.noticed if "422" not in each and "404" not in each
+        item for item in visitor.noticed if "422" not in item and "404" not in item
     ]  # what is not there
 
 
-def test_pages_of_hostile_atoms_show_words(visitor: Watched, hostile: tuple[Memory, list[str]]) -> None:
+def test_atom_pages_show_hostile_text_as_text(visitor: WatchedPage, hostile: tuple[Memory, list[str]]) -> None:
     memory, ids = hostile
-    segments = [each.id for each in memory.list(kind="narrative", limit=None) if each.is_segment]
-    for each in [*ids[::EVERY], *segments]:
-        visitor.open(f"/atom/{each}")
-        _calm(visitor.page)
+    segments = [atom.id for atom in memory.list(kind="narrative", limit=None) if atom.is_segment]
+    for item in [*ids[::EVERY], *segments]:
+        visitor.open(f"/atom/{item}")
+        _assert_inert(visitor.page)
     for atom_id in ids[:20:4]:
         visitor.open(f"/atom/{atom_id}/diff?a=1&b=2")
-        _calm(visitor.page)
+        _assert_inert(visitor.page)
 
 
-def test_the_graph_of_hostile_atoms_draws_words(visitor: Watched, hostile: tuple[Memory, list[str]]) -> None:
+def test_the_graph_draws_hostile_text_as_text(visitor: WatchedPage, hostile: tuple[Memory, list[str]]) -> None:
     visitor.open(f"/graph/{hostile[1][4]}?depth=3")
     visitor.page.locator("#graph[data-drawn]").wait_for()
-    _calm(visitor.page)
+    _assert_inert(visitor.page)
 
 
-def test_words_swapped_in_by_scripts_stay_words(visitor: Watched, hostile: tuple[Memory, list[str]]) -> None:
+def test_text_inserted_by_scripts_stays_text(visitor: WatchedPage, hostile: tuple[Memory, list[str]]) -> None:
     page = visitor.page
     visitor.open("/inbox")
     for n in range(8):
         page.locator("[data-item]:not(.decided)").first.get_by_role("button", name="Confirm").click()
         page.locator(".decided").nth(n).wait_for()
-        _calm(page)
+        _assert_inert(page)
     page.locator("[data-select]").nth(1).check()
     page.get_by_role("button", name="Reject selected").click()
     page.locator("#waiting > .said").get_by_role("button", name="Undo").click()
     page.locator("#waiting > .said", has_text="Undone").wait_for()
-    _calm(page)
+    _assert_inert(page)
     visitor.open("/")
     page.locator("#words").fill(CORPUS[0][1])
     page.get_by_role("button", name="Remember").click()
     page.locator("#told .said").wait_for()
-    _calm(page)
+    _assert_inert(page)
     visitor.open(f"/atom/{hostile[1][0]}")
     page.get_by_role("button", name="Pin", exact=True).click()
     page.get_by_role("button", name="Unpin").wait_for()
     page.get_by_role("button", name="Compare").click()
     page.locator(".diff").wait_for()
-    _calm(page)
+    _assert_inert(page)
 
 
-def test_what_nobody_would_see_is_written_out(visitor: Watched, hostile: tuple[Memory, list[str]]) -> None:
+def test_invisible_characters_are_escaped(visitor: WatchedPage, hostile: tuple[Memory, list[str]]) -> None:
     ids = hostile[1]
     at = next(n for n, (_, payload) in enumerate(CORPUS) if "\u202e" in payload)
     visitor.open(f"/atom/{ids[at]}")
@@ -216,10 +217,10 @@ def test_what_nobody_would_see_is_written_out(visitor: Watched, hostile: tuple[M
     assert "\u202e" in form  # what is edited is what is there
 
 
-def test_hostile_files_are_named_and_nothing_more(visitor: Watched, hostile: tuple[Memory, list[str]]) -> None:
+def test_hostile_file_names_are_only_shown(visitor: WatchedPage, hostile: tuple[Memory, list[str]]) -> None:
     visitor.open("/health")
     visitor.page.locator("#problems + div table").wait_for()
     assert visitor.page.locator("#problems + div tbody tr").count() >= len(
         list(Path(hostile[0].root).glob("atoms/*.md"))
     )
-    _calm(visitor.page)
+    _assert_inert(visitor.page)

@@ -1,4 +1,7 @@
-"""Markdown that only shows."""
+"""Markdown is rendered inert.
+
+Covers `lamina.web.atom_mentions`.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from payloads import CORPUS_WORDS
 
-from lamina.web.safe_markdown import render_markdown, reveal_hidden
+from lamina.text.hidden_characters import escape_unprintable
+from lamina.web.safe_markdown import render_markdown
 
 TAG = re.compile(r"<(/?)([a-z0-9]+)((?:\s[^>]*)?)>")
-SHOWN = {
+ALLOWED_TAGS = {
     "p",
     "br",
     "hr",
@@ -43,12 +47,12 @@ SHOWN = {
 ADDRESS = re.compile(r'\s(href|class|rel|start)="([^"<>]*)"')
 
 
-def _only_shows(html: str) -> None:
+def _assert_inert(html: str) -> None:
     """Every tag is one of those that show, with an attribute that leads somewhere harmless at most."""
     rest = TAG.sub("", html)
     assert "<" not in rest, rest
     for _, name, inside in TAG.findall(html):
-        assert name in SHOWN
+        assert name in ALLOWED_TAGS
         assert ADDRESS.sub("", inside).strip() == "", inside
         for kind, value in ADDRESS.findall(inside):
             if kind == "href":
@@ -56,16 +60,16 @@ def _only_shows(html: str) -> None:
 
 
 @given(st.text())
-def test_whatever_is_written_only_shows(text: str) -> None:
-    _only_shows(str(render_markdown(text)))
+def test_any_markdown_is_rendered_inert(text: str) -> None:
+    _assert_inert(str(render_markdown(text)))
 
 
 @given(st.lists(st.sampled_from(CORPUS_WORDS), min_size=1, max_size=6), st.sampled_from(["", " ", "\n", "\n\n", "`"]))
-def test_hostile_words_beside_each_other_only_show(words: list[str], between: str) -> None:
-    _only_shows(str(render_markdown(between.join(words))))
+def test_adjacent_hostile_texts_are_rendered_inert(words: list[str], between: str) -> None:
+    _assert_inert(str(render_markdown(between.join(words))))
 
 
-def test_markdown_is_shown_as_it_is_meant() -> None:
+def test_markdown_is_rendered_correctly() -> None:
     html = str(
         render_markdown("# Bread\n\n- **rye**, *slow*\n- `225`\n\n> said so\n\n[the mill](https://mill.example)")
     )
@@ -74,13 +78,13 @@ def test_markdown_is_shown_as_it_is_meant() -> None:
     assert '<a href="https://mill.example" rel="noopener noreferrer nofollow">the mill</a>' in html
 
 
-def test_a_picture_is_told_and_not_fetched() -> None:
+def test_an_image_is_described_and_not_fetched() -> None:
     html = str(render_markdown("![the oven](https://evil.example/pixel.png)"))
     assert "<img" not in html
     assert "the oven (https://evil.example/pixel.png)" in html
 
 
-def test_links_to_atoms_lead_to_their_pages() -> None:
+def test_links_to_atoms_point_to_their_pages() -> None:
     html = str(
         render_markdown("see [[preference-01arz3ndektsv4rrffq69g5fav]] and [[talk-01arz3ndektsv4rrffq69g5fav#^p7]]")
     )
@@ -90,10 +94,10 @@ def test_links_to_atoms_lead_to_their_pages() -> None:
 
 
 @pytest.mark.parametrize("char", ["\u200b", "\u202e", "\U000e0041", "\u2066", "\ufeff"])
-def test_what_cannot_be_seen_is_written_out(char: str) -> None:
-    assert f"U+{ord(char):04X}" in reveal_hidden(f"a{char}b")
+def test_invisible_characters_are_escaped(char: str) -> None:
+    assert f"U+{ord(char):04X}" in escape_unprintable(f"a{char}b")
     assert char not in str(render_markdown(f"a{char}b"))
 
 
-def test_characters_that_command_are_replaced() -> None:
-    assert reveal_hidden("a\x1b[31mb\x00c\x85") == "a\ufffd[31mb\ufffdc\ufffd"
+def test_control_characters_are_replaced() -> None:
+    assert escape_unprintable("a\x1b[31mb\x00c\x85") == "a\ufffd[31mb\ufffdc\ufffd"

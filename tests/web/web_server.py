@@ -30,9 +30,9 @@ class Site:
 @contextmanager
 def site(memory: Memory) -> Iterator[Site]:
     """The pages of a memory, as long as this lasts."""
-    house = ServedMemory(memory, AccessTokenStore(memory.state, memory.now), RateLimiter(100_000, 100_000))
-    _, token = house.tokens.create("owner", memory.scope, Right.ADMIN, Origin.HUMAN)
-    _, reader = house.tokens.create("reader", memory.scope, Right.READ, Origin.HUMAN)
-    _, agent = house.tokens.create("agent", memory.scope, Right.WRITE, Origin.AGENT)
-    with run_server(house, port=0) as (_, address):
-        yield Site(address.rstrip("/"), house, token, reader, agent)
+    served = ServedMemory(memory, AccessTokenStore(memory.engine.state, memory.now), RateLimiter(100_000, 100_000))
+    _, token = served.tokens.create("owner", memory.scope, Right.ADMIN, Origin.HUMAN)
+    _, reader = served.tokens.create("reader", memory.scope, Right.READ, Origin.HUMAN)
+    _, agent = served.tokens.create("agent", memory.scope, Right.WRITE, Origin.AGENT)
+    with run_server(served, port=0) as (_, address):
+        yield Site(address.rstrip("/"), served, token, reader, agent)

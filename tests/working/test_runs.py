@@ -1,4 +1,7 @@
-"""Working memory: notes belong to their run, closing it is one commit, and what succeeds again and again is learnt."""
+"""Notes belong to their run, closing a run is one commit, and repeated successes become a procedure.
+
+Covers `lamina.working.procedures`.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +48,8 @@ def clock() -> FixedClock:
 
 @pytest.fixture
 def memory(tmp_path: Path, clock: FixedClock) -> Iterator[Memory]:
-    with lamina.open(tmp_path / "vault", clock=clock, watch=False) as opened:
-        yield opened
+    with lamina.open(tmp_path / "vault", clock=clock, watch=False) as opened_memory:
+        yield opened_memory
 
 
 def procedures(memory: Memory, status: Status | None = Status.ACTIVE) -> list[Atom]:
@@ -60,7 +63,7 @@ def succeed(memory: Memory, run: str, summary: str = "Pushed the tag.", workflow
 # Notes
 
 
-def test_a_note_is_a_file_of_the_working_layer_that_names_its_run(memory: Memory) -> None:
+def test_a_note_is_a_working_layer_file_that_names_its_run(memory: Memory) -> None:
     note = memory.run("task-7").note("Port 8080 is taken.", phase="probe", tags=["net"])
     assert (note.layer, note.run_id, note.kind, note.status) == (Layer.WORKING, "task-7", "interaction", Status.ACTIVE)
     assert (dict(note.metadata), note.tags, note.durability) == ({"phase": "probe"}, ("net",), Durability.EPHEMERAL)
@@ -70,7 +73,7 @@ def test_a_note_is_a_file_of_the_working_layer_that_names_its_run(memory: Memory
     assert memory.get(note.id) == note
 
 
-def test_notes_are_read_inside_their_run_alone_in_the_order_they_were_made(memory: Memory, clock: FixedClock) -> None:
+def test_notes_are_readable_only_within_their_run_in_order(memory: Memory, clock: FixedClock) -> None:
     for text in ("first", "second", "third"):
         memory.run("task-7").note(text)
         clock.at += MINUTE
@@ -80,15 +83,15 @@ def test_notes_are_read_inside_their_run_alone_in_the_order_they_were_made(memor
     assert memory.run("Task-7").notes() == memory.run("task 7").notes() == []
 
 
-def test_nothing_but_the_run_itself_finds_a_note(memory: Memory) -> None:
+def test_only_the_run_itself_finds_its_notes(memory: Memory) -> None:
     run = memory.run("task-7")
     for kind in ("interaction", "decision", "fact", "rule", "preference"):
         run.note(f"The walrus port is 8080, said a {kind}.", kind=kind)
     memory.pin(run.notes()[0].id)
     for ranking in ("full", "plain"):
-        found = memory.recall("which walrus port for task-7?", ranking=ranking, include=["history", "constrained"])
-        assert found.hits == ()
-        assert "walrus" not in found.context()
+        result = memory.recall("which walrus port for task-7?", ranking=ranking, include=["history", "constrained"])
+        assert result.hits == ()
+        assert "walrus" not in result.context()
     assert memory.top() == memory.list() == memory.list(status=None, kind="decision") == []
     assert memory.plan_context("walrus port").procedural == ()
     assert len(memory.list(run_id="task-7")) == 5
@@ -104,35 +107,35 @@ def test_a_run_recalls_from_its_own_notes_by_plain_ranking(memory: Memory) -> No
     assert memory.run("task-8").recall("which port is taken?") == []
 
 
-def test_notes_of_one_run_may_say_the_same_and_claim_nothing(memory: Memory) -> None:
+def test_notes_of_one_run_may_be_equal_and_claim_nothing(memory: Memory) -> None:
     run = memory.run("task-7")
     for _ in range(2):
         run.note("Prefers tabs.", kind="preference")
     assert len(run.notes()) == 2
 
 
-def test_a_note_edited_or_deleted_by_hand_counts_at_once(memory: Memory) -> None:
+def test_a_note_edited_or_deleted_by_hand_takes_effect_immediately(memory: Memory) -> None:
     run = memory.run("task-7")
-    kept, gone = run.note("Port 8080 is taken."), run.note("Nothing of use.")
-    paths = {each.id: memory.root / str(memory.path_of(each.id)) for each in (kept, gone)}
-    file = paths[kept.id]
+    stored, removed = run.note("Port 8080 is taken."), run.note("Nothing of use.")
+    paths = {item.id: memory.root / str(memory.path_of(item.id)) for item in (stored, removed)}
+    file = paths[stored.id]
     file.write_text(file.read_text(encoding="utf-8").replace("8080", "9090"), encoding="utf-8")
     assert "Port 9090 is taken." in [note.content for note in run.notes()]
-    paths[gone.id].unlink()
-    memory.sync()
+    paths[removed.id].unlink()
+    memory.upkeep.sync()
     assert [note.content for note in run.notes()] == ["Port 9090 is taken."]
 
 
-def test_secrets_reach_neither_note_nor_event(memory: Memory) -> None:
+def test_secrets_reach_neither_notes_nor_events(memory: Memory) -> None:
     run = memory.run("task-7")
     run.note(f"The key is {AWS}.")
     receipt = run.close("success", f"It works with {AWS}.", workflow="release")
     assert receipt.redacted
-    held = [path for path in memory.root.rglob("*") if path.is_file() and AWS.encode() in path.read_bytes()]
-    assert held == []
+    paths = [path for path in memory.root.rglob("*") if path.is_file() and AWS.encode() in path.read_bytes()]
+    assert paths == []
 
 
-def test_numbers_of_persons_are_taken_out_where_that_is_asked_for(tmp_path: Path) -> None:
+def test_personal_numbers_are_removed_on_request(tmp_path: Path) -> None:
     card = "4111 1111 1111 1111"
     with lamina.open(tmp_path / "v", watch=False, settings=Settings(redact_personal=True)) as memory:
         assert card not in memory.run("task-7").note(f"Her card is {card}.").content
@@ -146,7 +149,7 @@ def test_a_run_needs_a_name(memory: Memory, id: str) -> None:
         memory.run(id)
 
 
-def test_what_cannot_be_a_note_is_refused_and_nothing_is_written(memory: Memory) -> None:
+def test_an_invalid_note_is_refused_and_nothing_is_written(memory: Memory) -> None:
     run = memory.run("task-7")
     for text, kind, origin in (
         (" ", "fact", None),
@@ -164,7 +167,7 @@ def test_what_cannot_be_a_note_is_refused_and_nothing_is_written(memory: Memory)
 # Closing
 
 
-def test_closing_is_one_commit_that_lays_the_notes_aside_and_leaves_one_event(memory: Memory) -> None:
+def test_closing_is_one_commit_that_archives_the_notes_and_leaves_one_event(memory: Memory) -> None:
     run = memory.run("task-7")
     notes = [run.note("Port 8080 is taken."), run.note("9090 works.")]
     before = len(memory.journal())
@@ -185,9 +188,9 @@ def test_closing_is_one_commit_that_lays_the_notes_aside_and_leaves_one_event(me
     assert run.event == event
 
 
-def test_a_summary_that_names_run_and_outcome_stands_as_it_is(memory: Memory) -> None:
-    said = "Task-7 was a success: deployed."
-    assert memory.run("task-7").close("success", said).atom.content == said
+def test_a_summary_that_names_run_and_outcome_is_used_unchanged(memory: Memory) -> None:
+    text = "Task-7 was a success: deployed."
+    assert memory.run("task-7").close("success", text).atom.content == text
     assert memory.run("7").close("success", "All 17 went well.").atom.content == "Run 7 (success): All 17 went well."
 
 
@@ -198,7 +201,7 @@ def test_every_outcome_closes_a_run_even_one_without_notes(memory: Memory, outco
     assert bool(procedures(memory)) is (outcome is RunOutcome.SUCCESS)
 
 
-def test_a_run_is_closed_once_and_takes_no_notes_afterwards(memory: Memory) -> None:
+def test_a_run_is_closed_once_and_accepts_no_notes_afterwards(memory: Memory) -> None:
     run = memory.run("task-7")
     event = run.close("success", "Done.").atom
     before = len(memory.journal())
@@ -212,31 +215,29 @@ def test_a_run_is_closed_once_and_takes_no_notes_afterwards(memory: Memory) -> N
         run.close("failure", "Done again.")
 
 
-def test_a_note_that_tells_of_an_outcome_closes_nothing(memory: Memory) -> None:
+def test_a_note_that_mentions_an_outcome_closes_nothing(memory: Memory) -> None:
     run = memory.run("task-7")
     memory.revise(run.note("The probe failed.", kind="event").id, reason="more", metadata={"outcome": "failure"})
     assert run.event is None
     assert len(run.close("success", "Done.").atom.derived_from) == 1
 
 
-def test_a_note_edited_just_before_the_close_is_laid_aside_as_edited(memory: Memory) -> None:
+def test_a_note_edited_just_before_the_close_is_archived_as_edited(memory: Memory) -> None:
     run = memory.run("task-7")
     note = run.note("Port 8080 is taken.")
     file = memory.root / str(memory.path_of(note.id))
     file.write_text(file.read_text(encoding="utf-8").replace("8080", "9090"), encoding="utf-8")
     entry = run.close("success", "Done.").commit
     assert memory.journal()[-1].id == entry
-    gone = memory.get(note.id)
-    assert (gone.status, gone.content) == (Status.TOMBSTONED, "Port 9090 is taken.")
+    atom = memory.get(note.id)
+    assert (atom.status, atom.content) == (Status.TOMBSTONED, "Port 9090 is taken.")
 
 
 @pytest.mark.parametrize(
     ("outcome", "summary", "workflow"),
     [("victory", "Done.", None), ("success", " \n", None), ("success", "Done.", "!!!"), ("success", "a\0b", None)],
 )
-def test_a_close_that_makes_no_sense_changes_nothing(
-    memory: Memory, outcome: str, summary: str, workflow: str | None
-) -> None:
+def test_an_invalid_close_changes_nothing(memory: Memory, outcome: str, summary: str, workflow: str | None) -> None:
     run = memory.run("task-7")
     run.note("still here")
     with pytest.raises(InvalidInput):
@@ -245,7 +246,7 @@ def test_a_close_that_makes_no_sense_changes_nothing(
     assert run.event is None
 
 
-def test_undoing_a_close_brings_the_notes_back_and_the_run_can_be_closed_again(memory: Memory) -> None:
+def test_undoing_a_close_restores_the_notes_and_the_run_can_be_closed_again(memory: Memory) -> None:
     run = memory.run("task-7")
     notes = [run.note("Port 8080 is taken."), run.note("9090 works.")]
     receipt = run.close("success", "Deployed.", workflow="release")
@@ -261,48 +262,48 @@ def test_undoing_a_close_brings_the_notes_back_and_the_run_can_be_closed_again(m
     assert {hit.atom.kind for hit in memory.recall("deployed").hits} == {"event", "procedure"}
 
 
-def test_a_dry_run_of_a_close_tells_what_it_would_do_and_does_nothing(memory: Memory) -> None:
+def test_a_dry_run_of_a_close_reports_its_effects_and_makes_none(memory: Memory) -> None:
     run = memory.run("task-7")
     run.note("still here")
-    with memory.trial():
-        assert len(run.close("success", "Done.", workflow="release").outcomes) == 2
+    with memory.trial() as trial:
+        assert len(trial.run("task-7").close("success", "Done.", workflow="release").outcomes) == 2
     assert len(run.notes()) == 1
     assert procedures(memory) == []
 
 
-def test_a_run_outlives_its_memory_and_a_rebuilt_index(tmp_path: Path) -> None:
+def test_a_run_survives_its_memory_and_a_rebuilt_index(tmp_path: Path) -> None:
     with lamina.open(tmp_path / "v", watch=False) as memory:
         memory.run("task-7").note("Port 8080 is taken.")
     with lamina.open(tmp_path / "v", watch=False) as memory:
-        memory.rebuild()
+        memory.upkeep.rebuild()
         assert memory.recall("port 8080").hits == ()
         memory.run("task-7").close("success", "Deployed.")
-        assert memory.doctor(deep=True).faults == ()
+        assert memory.upkeep.doctor(deep=True).faults == ()
 
 
-def test_a_run_of_many_notes_leaves_an_event_whose_file_can_be_read(memory: Memory) -> None:
+def test_a_run_of_many_notes_leaves_an_event_with_a_readable_file(memory: Memory) -> None:
     run = memory.run("task-7")
     for n in range(LINEAGE_LIMIT + 5):
         run.note(f"step {n}")
     event = run.close("success", "Done.").atom
     assert (event.metadata["notes"], len(event.derived_from)) == (str(LINEAGE_LIMIT + 5), LINEAGE_LIMIT)
-    memory.sync()
+    memory.upkeep.sync()
     assert memory.get(event.id) == event
-    assert memory.doctor().problems == ()
+    assert memory.upkeep.doctor().problems == ()
 
 
 # Who may
 
 
-def test_an_agents_run_is_its_organisations_and_a_private_one_its_own(tmp_path: Path) -> None:
+def test_an_agents_run_belongs_to_its_organisation_and_a_private_one_to_itself(tmp_path: Path) -> None:
     with lamina.open(tmp_path / "v", ANN, watch=False) as ann, lamina.open(tmp_path / "v", BOB, watch=False) as bob:
         shared = ann.run("task-7").note("shared")
-        own = ann.run("task-7", private=True).note("private")
-        assert (shared.scope, shared.agents, own.scope, own.agents) == ("org:acme", ("ann",), ANN, ())
+        fields = ann.run("task-7", private=True).note("private")
+        assert (shared.scope, shared.agents, fields.scope, fields.agents) == ("org:acme", ("ann",), ANN, ())
         assert [note.content for note in bob.run("task-7").notes()] == ["shared"]
         assert bob.run("task-7", private=True).notes() == []
         with pytest.raises(NotFound):
-            bob.get(own.id)
+            bob.get(fields.id)
         ann.run("task-7", private=True).close("success", "Kept to myself.", workflow="release")
         assert [note.content for note in bob.run("task-7").notes()] == ["shared"]
         assert bob.recall("kept to myself").hits == ()
@@ -311,7 +312,7 @@ def test_an_agents_run_is_its_organisations_and_a_private_one_its_own(tmp_path: 
         assert stranger.run("task-7").notes() == []
 
 
-def test_a_close_that_rests_on_the_web_waits_for_review_and_makes_nothing_surer(memory: Memory) -> None:
+def test_a_close_resting_on_the_web_is_pending_and_raises_no_confidence(memory: Memory) -> None:
     succeed(memory, "task-1")
     run = memory.run("task-2")
     run.note("A page says: push twice.", origin="web")
@@ -334,11 +335,11 @@ def test_a_note_is_never_more_trusted_than_its_memory(tmp_path: Path) -> None:
 # Workflows
 
 
-def test_successes_of_a_workflow_make_one_procedure_surer_and_propose_a_canonical_one_once(memory: Memory) -> None:
-    told = [
+def test_successes_of_a_workflow_strengthen_one_procedure_and_propose_a_canonical_one_once(memory: Memory) -> None:
+    result = [
         [outcome.result for outcome in succeed(memory, f"run {n}", f"Pushed tag {n}.").outcomes] for n in range(1, 6)
     ]
-    assert told == [
+    assert result == [
         [Result.NEW, Result.NEW],
         [Result.NEW, Result.DUPLICATE],
         [Result.NEW, Result.DUPLICATE, Result.HELD],
@@ -349,7 +350,7 @@ def test_successes_of_a_workflow_make_one_procedure_surer_and_propose_a_canonica
     assert (procedure.layer, procedure.subject, procedure.confidence) == (Layer.PROCEDURAL, "release", 1.0)
     assert procedure.content == "release: Pushed tag 1."
     assert dict(procedure.metadata) == {"workflow": "release", "canonical": "false", "successes": "5"}
-    assert [memory.get(each).run_id for each in procedure.derived_from] == [f"run {n}" for n in range(1, 6)]
+    assert [memory.get(atom_id).run_id for atom_id in procedure.derived_from] == [f"run {n}" for n in range(1, 6)]
     (proposed,) = procedures(memory, Status.CONSTRAINED)
     assert (proposed.metadata["canonical"], proposed.metadata["successes"]) == ("true", "3")
     assert proposed.content == "release: Pushed tag 1.\n\nAs it went the last time: Pushed tag 3."
@@ -358,8 +359,8 @@ def test_successes_of_a_workflow_make_one_procedure_surer_and_propose_a_canonica
 
 
 def test_confidence_rises_by_a_tenth(memory: Memory) -> None:
-    found = [succeed(memory, str(n)).outcomes[1].atom.confidence for n in range(5)]
-    assert found == [0.7, 0.8, 0.9, 1.0, 1.0]
+    confidences = [succeed(memory, str(n)).outcomes[1].atom.confidence for n in range(5)]
+    assert confidences == [0.7, 0.8, 0.9, 1.0, 1.0]
 
 
 def test_a_rejected_proposal_is_not_made_again_and_an_undone_one_is(memory: Memory) -> None:
@@ -376,7 +377,7 @@ def test_a_rejected_proposal_is_not_made_again_and_an_undone_one_is(memory: Memo
     assert procedures(memory)[0].metadata["successes"] == "3"
 
 
-def test_a_confirmed_canonical_procedure_is_the_one_made_surer(memory: Memory) -> None:
+def test_a_confirmed_canonical_procedure_is_the_one_strengthened(memory: Memory) -> None:
     for n in range(3):
         succeed(memory, str(n))
     (proposed,) = procedures(memory, Status.CONSTRAINED)
@@ -385,7 +386,7 @@ def test_a_confirmed_canonical_procedure_is_the_one_made_surer(memory: Memory) -
     assert memory.get(proposed.id).metadata["successes"] == "4"
 
 
-def test_a_failure_is_told_and_teaches_no_procedure(memory: Memory) -> None:
+def test_a_failure_is_recorded_and_makes_no_procedure(memory: Memory) -> None:
     succeed(memory, "1")
     (before,) = procedures(memory)
     receipt = memory.run("2").close("failure", "The tag was there already.", workflow="release")
@@ -394,9 +395,7 @@ def test_a_failure_is_told_and_teaches_no_procedure(memory: Memory) -> None:
     assert procedures(memory) == [before]
 
 
-def test_a_procedure_somebody_stated_is_made_surer_by_their_own_runs_and_left_alone_by_an_agents(
-    tmp_path: Path,
-) -> None:
+def test_a_stated_procedure_is_strengthened_by_its_authors_runs_and_not_by_an_agents(tmp_path: Path) -> None:
     with lamina.open(tmp_path / "v", watch=False) as person:
         stated = person.remember("To release, push the tag.", kind="procedure", subject="Release").atom
     with lamina.open(tmp_path / "v", "org:local:agent:ci", watch=False, ceiling="agent", actor="ci") as agent:
@@ -409,7 +408,7 @@ def test_a_procedure_somebody_stated_is_made_surer_by_their_own_runs_and_left_al
         assert procedure.metadata["successes"] == "1"
 
 
-def test_a_forgotten_procedure_does_not_come_back_in_the_same_words(memory: Memory) -> None:
+def test_a_forgotten_procedure_does_not_return_in_the_same_words(memory: Memory) -> None:
     procedure = succeed(memory, "1").outcomes[1].atom
     memory.forget(procedure.id, "it was luck")
     assert succeed(memory, "2").outcomes[1].result is Result.REFUSED
@@ -417,19 +416,19 @@ def test_a_forgotten_procedure_does_not_come_back_in_the_same_words(memory: Memo
     assert succeed(memory, "3", "Signed the tag, then pushed it.").outcomes[1].result is Result.NEW
 
 
-def test_workflows_that_differ_by_a_sign_are_two(memory: Memory) -> None:
+def test_workflows_that_differ_by_punctuation_are_two(memory: Memory) -> None:
     succeed(memory, "1", workflow="build c")
     succeed(memory, "2", workflow="build c++")
     assert {atom.subject for atom in procedures(memory)} == {"build c", "build c++"}
 
 
-def test_what_a_person_wrote_for_the_count_breaks_nothing(memory: Memory) -> None:
+def test_a_hand_written_count_breaks_nothing(memory: Memory) -> None:
     procedure = succeed(memory, "1").outcomes[1].atom
     memory.revise(procedure.id, reason="fun", metadata={"successes": "²many"})
     assert succeed(memory, "2").outcomes[1].atom.metadata["successes"] == "1"
 
 
-def test_an_archived_procedure_is_in_use_again(memory: Memory) -> None:
+def test_an_archived_procedure_is_revived_by_use(memory: Memory) -> None:
     procedure = succeed(memory, "1").outcomes[1].atom
     memory.update_status(procedure.id, "archived", "unused")
     succeed(memory, "2")
@@ -439,7 +438,7 @@ def test_an_archived_procedure_is_in_use_again(memory: Memory) -> None:
 # Many at once
 
 
-def test_two_processes_close_a_run_once_learn_a_workflow_once_and_leave_no_note_behind(tmp_path: Path) -> None:
+def test_two_processes_close_a_run_and_learn_a_workflow_once_leaving_no_note(tmp_path: Path) -> None:
     with lamina.open(tmp_path / "vault", watch=False) as memory:
         for n in range(ROUNDS):
             memory.run(f"shared {n}").note("to be laid aside")
@@ -468,7 +467,7 @@ def _note_until_refused(run: Run) -> None:
             run.note("no note outlives its run")
 
 
-def _race(vault: Path, told: Path, start: Barrier) -> None:
+def _race(vault: Path, path: Path, start: Barrier) -> None:
     """Close a run that another process closes, and one of its own for a workflow that the other succeeds in, too."""
     refused: list[str] = []
     with lamina.open(vault, watch=False, background=False) as memory:
@@ -480,16 +479,16 @@ def _race(vault: Path, told: Path, start: Barrier) -> None:
             except Refused as error:
                 refused.append(str(error))
             start.wait(60)
-            succeed(memory, f"own {n} {told.stem}", workflow=f"round {n}")
+            succeed(memory, f"own {n} {path.stem}", workflow=f"round {n}")
             start.wait(60)
-            if told.stem == "a":
+            if path.stem == "a":
                 memory.run(f"noted {n}").close("abandoned", "Closed while somebody notes.")
             else:
                 _note_until_refused(memory.run(f"noted {n}"))
-    told.write_text(json.dumps(refused))
+    path.write_text(json.dumps(refused))
 
 
-def test_a_note_is_no_reason_to_forget_what_somebody_asks_to_remember(memory: Memory) -> None:
+def test_a_note_does_not_prevent_a_request_to_remember(memory: Memory) -> None:
     memory.run("task-7").note("The port is 8080.", kind="fact")
     assert memory.remember("The port is 8080.").outcomes[0].result is Result.NEW
     memory.run("task-7").close("success", "Done.")
