@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +20,7 @@ from pydantic import SecretStr
 
 import lamina
 from benchmarks.ranking_metrics import quantile
-from lamina import FixedClock, Hit, InvalidInput, LaminaError, Memory, Settings
+from lamina import FixedClock, Hit, InvalidInput, LaminaError, Memory, Receipt, Settings
 
 Progress = Callable[[str, int, int], None]
 """Called with the current task, how far it is, and how much there is."""
@@ -30,11 +31,19 @@ _MEGABYTE = 1_000_000
 _PATIENCE_S = 120
 
 
+@dataclass(frozen=True, slots=True)
+class ChatEndpoint:
+    """A chat model as in the setting `chat`, and its address if it is not the usual one."""
+
+    model: str
+    url: str | None = None
+
+
 class BenchVaults:
     """Creates vaults and adds up what they cost.
 
-    `keep` is a folder they stay in; `state_model` overrides the user's setting; `background` extracts in a thread, as a
-    program with default settings does.
+    `keep` is a folder they stay in; `state_model` and `chat` override the user's settings, `chat` with a model and its
+    address; `background` extracts in a thread, as a program with default settings does.
     """
 
     def __init__(
@@ -44,8 +53,9 @@ class BenchVaults:
         keep: Path | None = None,
         state_model: StateModel | None = None,
         background: bool = False,
+        chat: ChatEndpoint | None = None,
     ) -> None:
-        self._settings = _settings(light, state_model, background)
+        self._settings = _settings(light, state_model, background, chat)
         self._keep = keep
         self._items, self._capture_seconds, self._ingest_seconds, self._ingest_cpu_seconds = 0, 0.0, 0.0, 0.0
         self._recall_ms: list[float] = []
@@ -166,14 +176,18 @@ class BenchVault:
             memory.embed(progress)
         self._vaults.count_filled(items, captured, time.perf_counter() - began, time.process_time() - cpu)
 
-    def read_all(self) -> None:
-        """Extract from all captured words, including those a background thread has taken; LaminaError on timeout."""
-        self.memory.read_waiting()
+    def read_all(self) -> list[Receipt]:
+        """Extract from all captured words, including those a background thread has taken; LaminaError on timeout.
+
+        Returns the receipts of what was not read in the background.
+        """
+        receipts = self.memory.read_waiting()
         deadline = time.monotonic() + _PATIENCE_S
         while self.memory.waiting():
             if time.monotonic() > deadline:
                 raise LaminaError(f"captured words were not read within {_PATIENCE_S} s")
             time.sleep(0.05)
+        return receipts
 
     def warm_up(self) -> None:
         """Run a recall, so that nothing is loaded during the first timed question."""
@@ -197,7 +211,7 @@ class BenchVault:
         return recall.hits
 
 
-def _settings(light: bool, state_model: StateModel | None, background: bool) -> Settings:
+def _settings(light: bool, state_model: StateModel | None, background: bool, chat: ChatEndpoint | None) -> Settings:
     """Return the user's settings, with a separate scope and state folder.
 
     The benchmark encodes passages itself, by default not in the background: no question may be asked before the last
@@ -206,6 +220,8 @@ def _settings(light: bool, state_model: StateModel | None, background: bool) -> 
     chosen: dict[str, Any] = {"embedder": "light"} if light else {}
     if state_model is not None:
         chosen["state_model"] = state_model
+    if chat is not None:
+        chosen |= {"chat": chat.model} | ({"chat_url": chat.url} if chat.url else {})
     return Settings(scope=SCOPE, watch=False, background=background, state_dir=None, **chosen)
 
 

@@ -7,11 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
-import os
-import time
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +20,7 @@ from training.batches import Batch, Sampler
 from training.evaluate import evaluate
 from training.examples import ASKS, MOODS, Text, chat_texts, is_ranker_chat, load_chats
 from training.groups import group_texts, load_groups, load_snippets, snippet_texts
+from training.loop import save_network, seed_torch, train_network
 from training.network import Outputs, StateNetwork, load_upper_layers
 from training.slot_sentences import event_sentences, read_jsonl, slot_sentences
 from training.trunk import StateCache, open_trunk
@@ -142,35 +139,22 @@ def _value_loss(tokens: Tensor, texts: Sequence[Text], cache: StateCache) -> Ten
 
 def main() -> None:
     options = _parse_options()
-    torch.manual_seed(options.seed)
-    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "2")))
+    seed_torch(options.seed)
     cache = StateCache(open_trunk(options.trunk, MODELS))
     sampler = _make_sampler(options.everything, options.seed)
-    network, optimiser = _make_network(options.trunk, options.layers)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser,
-        lambda step: min(1.0, (step + 1) / 30) * max(0.03, 0.5 * (1 + math.cos(math.pi * step / options.steps))),
-    )
-    began, totals = time.monotonic(), defaultdict(float)
-    for step in range(1, options.steps + 1):
-        network.train()
-        batch = sampler.batch()
-        outputs, texts = run_batch(network, batch, cache)
-        parts = losses(network, outputs, batch, texts, cache)
-        optimiser.zero_grad()
-        sum(parts.values()).backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        optimiser.step()
-        schedule.step()
-        for name, value in parts.items():
-            totals[name] += float(value.detach()) / 25
-        if step % 25 == 0:
-            rounded = {name: round(value, 3) for name, value in totals.items()}
-            print(f"step {step} of {options.steps}, {time.monotonic() - began:.0f} s", rounded, flush=True)
-            totals.clear()
-        if step % 250 == 0 or step == options.steps:
-            print(json.dumps(evaluate(network, cache)), flush=True)
-            _save_network(network, options.trunk, options.out)
+    network, rates = _make_network(options.trunk, options.layers)
+
+    def step_losses() -> Iterator[dict[str, Tensor]]:
+        while True:
+            batch = sampler.batch()
+            outputs, texts = run_batch(network, batch, cache)
+            yield losses(network, outputs, batch, texts, cache)
+
+    def report() -> None:
+        print(json.dumps(evaluate(network, cache)), flush=True)
+        save_network(network, options.out, trunk=options.trunk)
+
+    train_network(network, step_losses(), options.steps, rates, 250, report)
 
 
 def _parse_options() -> argparse.Namespace:
@@ -201,33 +185,13 @@ def _make_sampler(everything: bool, seed: int) -> Sampler:
     return Sampler(training, groups, requests, slots, remarks, events, seed)
 
 
-def _make_network(trunk: str, layer_count: int | None) -> tuple[StateNetwork, torch.optim.Optimizer]:
-    """Return the network on a trunk and its optimiser, with a lower learning rate for its pretrained layers."""
-    if trunk == "minilm":
-        network = StateNetwork(384, layer_count or 3)
-        load_upper_layers(network, MODELS / MINILM_WEIGHTS.sha256)
-        layer_rate, head_rate = 1e-4, 3e-4
-    else:
-        network = StateNetwork(256, layer_count or 2, heads=8)
-        layer_rate, head_rate = 4e-4, 6e-4
-    layers = list(network.layers.parameters())
-    layer_ids = {id(parameter) for parameter in layers}
-    heads = [parameter for parameter in network.parameters() if id(parameter) not in layer_ids]
-    groups = [{"params": layers, "lr": layer_rate}, {"params": heads, "lr": head_rate}]
-    return network, torch.optim.AdamW(groups, weight_decay=0.01)
-
-
-def _save_network(network: StateNetwork, trunk: str, path: Path) -> None:
-    torch.save(
-        {
-            "trunk": trunk,
-            "width": network.width,
-            "layers": len(network.layers),
-            "heads": network.layers[0].heads,
-            "weights": network.state_dict(),
-        },
-        path,
-    )
+def _make_network(trunk: str, layer_count: int | None) -> tuple[StateNetwork, tuple[float, float]]:
+    """Return the network on a trunk and the learning rates of its layers, pretrained or not, and of its heads."""
+    if trunk == "light":
+        return StateNetwork(256, layer_count or 2, heads=8), (4e-4, 6e-4)
+    network = StateNetwork(384, layer_count or 3)
+    load_upper_layers(network, MODELS / MINILM_WEIGHTS.sha256)
+    return network, (1e-4, 3e-4)
 
 
 if __name__ == "__main__":

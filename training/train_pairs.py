@@ -8,12 +8,9 @@ START.pt is a trained state network on the transformer; the pair model begins wi
 from __future__ import annotations
 
 import argparse
-import math
-import os
 import random
-import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from training.loop import save_network, seed_torch, train_network
 from training.pair_examples import RELATIONS, TextPair, sources
 from training.pair_network import PairNetwork
 from training.train import MODELS
@@ -147,54 +145,42 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=900)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    torch.manual_seed(options.seed)
-    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "2")))
-    draw = random.Random(options.seed)
+    seed_torch(options.seed)
     training, judged = sources(held_out=False), sources(held_out=True)
     print({name: len(pairs) for name, pairs in training.items()}, flush=True)
-    balanced = {name: _by_label(pairs) for name, pairs in training.items() if pairs}
-    cache = PairCache()
-    saved = torch.load(options.start, map_location="cpu")
+    cache, network = PairCache(), start_network(options.start)
+
+    def step_losses() -> Iterator[dict[str, Tensor]]:
+        for batch in draw_batches(training, options.seed):
+            yield {"pairs": loss(run(network, batch, cache), batch)}
+
+    def judge() -> None:
+        report(network, judged, cache)
+        save_network(network, options.out)
+
+    train_network(network, step_losses(), options.steps, (2.2e-4, 5e-4), 300, judge)
+
+
+def start_network(path: Path) -> PairNetwork:
+    """Return a pair network that begins with the layers of a trained state network."""
+    saved = torch.load(path, map_location="cpu")
     network = PairNetwork(saved["width"], saved["layers"], saved["heads"])
     own = {name: weight for name, weight in saved["weights"].items() if name.startswith("layers.")}
     network.layers.load_state_dict({name.removeprefix("layers."): weight for name, weight in own.items()})
-    upper = list(network.layers.parameters())
-    known = {id(parameter) for parameter in upper}
-    heads = [parameter for parameter in network.parameters() if id(parameter) not in known]
-    optimiser = torch.optim.AdamW([{"params": upper, "lr": 2.2e-4}, {"params": heads, "lr": 5e-4}], weight_decay=0.01)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser,
-        lambda step: min(1.0, (step + 1) / 30) * max(0.03, 0.5 * (1 + math.cos(math.pi * step / options.steps))),
-    )
-    began, total = time.monotonic(), 0.0
-    for step in range(1, options.steps + 1):
-        network.train()
+    return network
+
+
+def draw_batches(training: dict[str, list[TextPair]], seed: int) -> Iterator[list[TextPair]]:
+    """Draw batches for ever: of each source as many as MIX says, of each label as often as SHARES says."""
+    draw = random.Random(seed)
+    balanced = {name: _by_label(pairs) for name, pairs in training.items() if pairs}
+    while True:
         batch = []
         for name, labels in balanced.items():
             kinds = sorted(labels)
             shares = [SHARES[kind] for kind in kinds]
             batch += [draw.choice(labels[kind]) for kind in draw.choices(kinds, shares, k=MIX[name])]
-        result = loss(run(network, batch, cache), batch)
-        optimiser.zero_grad()
-        result.backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        optimiser.step()
-        schedule.step()
-        total += float(result.detach()) / 25
-        if step % 25 == 0:
-            print(f"step {step} of {options.steps}, {time.monotonic() - began:.0f} s, loss {total:.3f}", flush=True)
-            total = 0.0
-        if step % 300 == 0 or step == options.steps:
-            report(network, judged, cache)
-            torch.save(
-                {
-                    "width": network.width,
-                    "layers": len(network.layers),
-                    "heads": network.layers[0].heads,
-                    "weights": network.state_dict(),
-                },
-                options.out,
-            )
+        yield batch
 
 
 def _by_label(pairs: Sequence[TextPair]) -> dict[str, list[TextPair]]:

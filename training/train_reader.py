@@ -6,12 +6,9 @@ Usage: python -m training.train_reader minilm|light OUT.pt [--start READER.pt] [
 from __future__ import annotations
 
 import argparse
-import math
-import os
 import random
-import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,6 +23,7 @@ from training.examples import load_chats
 from training.export import load_reader
 from training.groups import load_groups, load_snippets
 from training.list_sampler import ListCache, ListSampler, PieceVectors, prepare_batches
+from training.loop import save_network, seed_torch, train_network
 from training.network import load_upper_layers
 from training.pair_examples import chat_statement_pairs, group_pairs
 from training.reader_network import ReaderNetwork
@@ -244,50 +242,21 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=float, default=1.0, help="times the usual learning rate, to go on with a reader")
     options = parser.parse_args()
-    torch.manual_seed(options.seed)
-    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "2")))
+    seed_torch(options.seed)
     cache = ListCache(options.trunk)
     vectors = PieceVectors(cache)
     sampler, judged = ListSampler(vectors, options.seed), judged_lists(vectors)
     network = start_network(options.trunk, options.start)
-    layers = list(network.layers.parameters())
-    known = {id(layer) for layer in layers}
-    heads = [parameter for parameter in network.parameters() if id(parameter) not in known]
-    optimiser = torch.optim.AdamW(
-        [{"params": layers, "lr": 2.5e-4 * options.rate}, {"params": heads, "lr": 1e-3 * options.rate}],
-        weight_decay=0.01,
-    )
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimiser,
-        lambda step: min(1.0, (step + 1) / 30) * max(0.03, 0.5 * (1 + math.cos(math.pi * step / options.steps))),
-    )
-    batches = prepare_batches(sampler, cache, options.steps)
-    began, totals = time.monotonic(), defaultdict(float)
-    for step in range(1, options.steps + 1):
-        lists = next(batches)
-        parts = loss(run(network, lists, cache), lists, cache)
-        optimiser.zero_grad()
-        sum(parts.values()).backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-        optimiser.step()
-        schedule.step()
-        for name, value in parts.items():
-            totals[name] += float(value.detach()) / 25
-        if step % 25 == 0:
-            rounded = {name: round(value, 3) for name, value in totals.items()}
-            print(f"step {step} of {options.steps}, {time.monotonic() - began:.0f} s", rounded, flush=True)
-            totals.clear()
-        if step % 500 == 0 or step == options.steps:
-            torch.save(
-                {
-                    "width": network.width,
-                    "layers": len(network.layers),
-                    "heads": network.layers[0].heads,
-                    "weights": network.state_dict(),
-                },
-                options.out,
-            )
-            report(network, judged, cache)
+
+    def step_losses() -> Iterator[dict[str, Tensor]]:
+        for lists in prepare_batches(sampler, cache, options.steps):
+            yield loss(run(network, lists, cache), lists, cache)
+
+    def judge() -> None:
+        save_network(network, options.out)
+        report(network, judged, cache)
+
+    train_network(network, step_losses(), options.steps, (2.5e-4 * options.rate, 1e-3 * options.rate), 500, judge)
 
 
 if __name__ == "__main__":

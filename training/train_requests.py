@@ -8,7 +8,6 @@ Requests are rare, so they are learnt by themselves, from snippets and from the 
 from __future__ import annotations
 
 import argparse
-import os
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from training.evaluate import evaluate
 from training.examples import REQUESTS, Text, chat_texts, is_ranker_chat, load_chats
 from training.export import load_network
 from training.groups import group_texts, load_groups, load_snippets, snippet_texts
+from training.loop import seed_torch
 from training.network import StateNetwork
 from training.train import MODELS
 from training.trunk import StateCache, open_trunk
@@ -64,8 +64,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    torch.manual_seed(options.seed)
-    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "2")))
+    seed_torch(options.seed)
     draw = random.Random(options.seed)
     saved = torch.load(options.network, map_location="cpu")
     network = load_network(options.network)
