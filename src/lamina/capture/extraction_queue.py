@@ -35,10 +35,13 @@ from lamina.text.speaker_roles import is_assistant
 
 JOB = "read for statements"
 """The name of the job whose lease the background reader takes."""
-LEASE_SECONDS = 900.0
-"""How long the job is leased: longer than a slow chat model takes for one batch."""
-SESSION_LEASE_SECONDS = 180.0
-"""How long a session is leased unless the lease is renewed; a batch of passages takes less."""
+LEASE_SECONDS, INSTANT_LEASE_SECONDS = 900.0, 60.0
+"""How long the job is leased with a slow chat model, and if extraction calls no service."""
+SESSION_LEASE_SECONDS, INSTANT_SESSION_LEASE_SECONDS = 180.0, 15.0
+"""How long a session is leased unless the lease is renewed; a batch of passages takes less.
+
+After a crash, the next reader waits for as long.
+"""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.01, 0.25
 ONBOARDING_PASSAGES = 20
 """How many passages of a new scope are read turn by turn: the first ones tell most about a user."""
@@ -49,14 +52,17 @@ BATCH_PASSAGES = 10
 class SessionLease:
     """A lease on the waiting passages of one session."""
 
-    def __init__(self, buffer: Buffer, scope: Scope, session_id: str, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, buffer: Buffer, scope: Scope, session_id: str, now: Callable[[], datetime], *, is_instant: bool = False
+    ) -> None:
         self._buffer, self._scope, self._session_id, self._now = buffer, scope, session_id, now
         self._holder = new_lease_token()
+        self.seconds = INSTANT_SESSION_LEASE_SECONDS if is_instant else SESSION_LEASE_SECONDS
 
     def acquire(self) -> bool:
         """Take or renew the lease; False if another reader has it."""
         now = self._now()
-        until = now + timedelta(seconds=SESSION_LEASE_SECONDS)
+        until = now + timedelta(seconds=self.seconds)
         return self._buffer.lease(self._scope, self._session_id, self._holder, now, until)
 
     def release(self) -> None:
@@ -68,7 +74,7 @@ class SessionLease:
 def hold_lease(lease: SessionLease) -> Iterator[SessionLease]:
     """Wait for the lease, at most as long as a lease lasts, run the block, and release it."""
     pause, waited = _FIRST_PAUSE, 0.0
-    while not lease.acquire() and waited <= SESSION_LEASE_SECONDS:
+    while not lease.acquire() and waited <= lease.seconds:
         time.sleep(pause)
         pause, waited = min(2 * pause, _LONGEST_PAUSE), waited + pause
     try:
@@ -145,16 +151,18 @@ def extract_due_sessions(
     The job is leased, so that two processes do not both call the extractor.
     """
     due = [queue for queue in store.queue.buffer.backlogs() if _is_due(queue, policy, extractor, store, now())]
-    holder = new_lease_token()
-    if not due or not store.queue.jobs.acquire(JOB, holder, LEASE_SECONDS):
+    holder, lease_seconds = new_lease_token(), INSTANT_LEASE_SECONDS if extractor.is_instant else LEASE_SECONDS
+    if not due or not store.queue.jobs.acquire(JOB, holder, lease_seconds):
         return []
     receipts: list[Receipt] = []
     done, total, error = 0, sum(queue.passage_count for queue in due), ""
     try:
         for queue in due:
-            if should_stop() or not store.queue.jobs.renew(JOB, holder, LEASE_SECONDS, done, total):
+            if should_stop() or not store.queue.jobs.renew(JOB, holder, lease_seconds, done, total):
                 break
-            lease = SessionLease(store.queue.buffer, queue.scope, queue.session_id, now)
+            lease = SessionLease(
+                store.queue.buffer, queue.scope, queue.session_id, now, is_instant=extractor.is_instant
+            )
             if lease.acquire():
                 try:
                     receipts += extract_session(store, extractor, queue.scope, queue.session_id, actor, ids, now, lease)

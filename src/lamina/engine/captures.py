@@ -115,7 +115,9 @@ class SessionReading:
     def _lease_session(self, scope: Scope, session_id: str) -> AbstractContextManager[SessionLease | None]:
         engine = self._access.engine
         return engine.effects.lease_session(
-            SessionLease(engine.store.queue.buffer, scope, session_id, engine.clock.now)
+            SessionLease(
+                engine.store.queue.buffer, scope, session_id, engine.clock.now, is_instant=self._extractor.is_instant
+            )
         )
 
     def _extract_session(self, scope: Scope, session_id: str, lease: SessionLease | None) -> list[Receipt]:
