@@ -24,9 +24,10 @@ def run(people: Sequence[Person], vaults: BenchVaults, progress: Progress) -> Ta
         with vaults.fresh(person.id, person.now) as vault:
             with vault.filling(sum(len(session.turns) for session in person.sessions), progress):
                 for session in person.sessions:
-                    vault.memory.capture(capture_turns(session), session_id=session.id)
+                    receipt = vault.memory.capture(capture_turns(session), session_id=session.id)
+                    sheet.count_chat([receipt])
                     progress("capturing sessions", next(session_counter), sessions)
-                vault.read_all()
+                sheet.count_chat(vault.read_all())
             for check in person.checks:
                 hits = _ask(vault, check.query, check.as_of, person)
                 sheet.rows.append(TalkRow(person.id, check, hits, judge(check, hits)))

@@ -16,6 +16,8 @@ from typing import Any
 
 from benchmarks.natural_data import ANSWERED, KINDS, TalkCheck
 from benchmarks.natural_links import LinkTally
+from lamina import Receipt
+from lamina.capture.llm.counts import ModelCounts
 
 DEPTH = 10
 """How many hits are asked for."""
@@ -69,14 +71,22 @@ def judge(check: TalkCheck, hits: Sequence[RankedHit]) -> dict[str, bool]:
 
 @dataclass(slots=True)
 class TalkSheet:
-    """All rows of a run and the links of each person who has labels."""
+    """All rows of a run, the links of each person who has labels, and what a chat model contributed."""
 
     rows: list[TalkRow] = field(default_factory=list)
     links: dict[str, LinkTally] = field(default_factory=dict)
+    chat: ModelCounts | None = None
+
+    def count_chat(self, receipts: Iterable[Receipt]) -> None:
+        """Add what a chat model contributed to these receipts."""
+        for receipt in receipts:
+            if receipt.counts is not None:
+                self.chat = self.chat + receipt.counts if self.chat else receipt.counts
 
     def overall(self) -> dict[str, Any]:
-        """Return the counts of all people together, and their links as one set."""
-        return _figures(self.rows, list(self.links.values()))
+        """Return the counts of all people together, their links as one set, and the chat model's counts."""
+        figures = _figures(self.rows, list(self.links.values()))
+        return figures | {"chat model": _chat_figures(self.chat)} if self.chat else figures
 
     def people(self) -> dict[str, dict[str, Any]]:
         """Return the counts of each person."""
@@ -122,6 +132,19 @@ def _figures(rows: Sequence[TalkRow], links: Sequence[LinkTally]) -> dict[str, A
             tally.add(person_links)
         figures |= tally.figures()
     return figures
+
+
+def _chat_figures(counts: ModelCounts) -> dict[str, int]:
+    return {
+        "calls": counts.calls,
+        "failed": len(counts.failures),
+        "statements": counts.kept,
+        "unsupported": counts.unsupported,
+        "skipped": counts.skipped,
+        "pairs": counts.pairs,
+        "likely": counts.likely,
+        "sure": counts.sure,
+    }
 
 
 def _names(hit: RankedHit, values: Iterable[str]) -> bool:

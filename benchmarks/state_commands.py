@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from benchmarks.bench_result import BenchResult
-from benchmarks.bench_vaults import BenchVaults, Progress, StateModel
+from benchmarks.bench_vaults import BenchVaults, ChatEndpoint, Progress, StateModel
 from benchmarks.chart import Groups
 from benchmarks.command_options import AsJson, Chart, Failures, Keep, Light, exit_on_error, progress_bars
 from lamina.errors import InvalidInput, LaminaError
@@ -50,6 +50,7 @@ class RunOptions:
     as_json: bool
     chart: Path | None
     background: bool = False
+    chat: ChatEndpoint | None = None
 
     def vaults(self) -> dict[str, BenchVaults]:
         """Return the vaults of each run; InvalidInput if the options contradict each other."""
@@ -63,7 +64,9 @@ class RunOptions:
 
     def _vaults(self, subfolder: str, state_model: StateModel | None) -> BenchVaults:
         keep = self.keep / subfolder.replace(" ", "-") if self.keep else None
-        return BenchVaults(light=self.light, keep=keep, state_model=state_model, background=self.background)
+        return BenchVaults(
+            light=self.light, keep=keep, state_model=state_model, background=self.background, chat=self.chat
+        )
 
 
 def natural(
@@ -76,6 +79,15 @@ def natural(
     background: Annotated[
         bool, typer.Option("--background", help="Read captured words in the background, as programs do by default.")
     ] = False,
+    turns: Annotated[
+        int | None, typer.Option("--turns", metavar="N", min=1, help="The first N turns of each person only.")
+    ] = None,
+    chat: Annotated[
+        str | None, typer.Option("--chat", metavar="MODEL", help="Extract with this chat model as well.")
+    ] = None,
+    chat_url: Annotated[
+        str | None, typer.Option("--chat-url", metavar="URL", help="Address of the chat model.")
+    ] = None,
     light: Light = False,
     without_model: Without = False,
     compare: Compare = False,
@@ -93,11 +105,14 @@ def natural(
     from benchmarks.natural_data import default_files, load_people
     from benchmarks.natural_scores import describe_failure, percent_bars
 
-    options = RunOptions(light, without_model, compare, limit, keep, failures, as_json, chart, background)
+    endpoint = ChatEndpoint(chat, chat_url) if chat else None
+    options = RunOptions(light, without_model, compare, limit, keep, failures, as_json, chart, background, endpoint)
     with exit_on_error():
         if files and held_out:
             raise InvalidInput("--held-out chooses among the repository's own files; leave it out or name no files")
-        people, digests = load_people(files or default_files(held_out=held_out), limit)
+        if chat_url and not chat:
+            raise InvalidInput("--chat-url needs --chat: the name of the model")
+        people, digests = load_people(files or default_files(held_out=held_out), limit, turns)
 
         def measure(vaults: BenchVaults, progress: Progress) -> RunMeasurement:
             sheet = run(people, vaults, progress)

@@ -17,6 +17,7 @@ from benchmarks.state_commands import explain_missing_weights
 from command_result import Cli
 from lamina.clock import FixedClock
 from lamina.errors import InvalidInput, LaminaError
+from llm_server import completion, scripted
 
 ROME, OSLO, BOTH = (
     RankedHit("I live in Rome"),
@@ -211,6 +212,40 @@ def test_captured_turns_can_be_read_in_the_background(cli: Cli, tmp_path: Path) 
     document = cli("bench", "natural", str(write_conversations(tmp_path)), "--background", "--json").data
     assert document["settings"]["background"] is True
     assert document["overall"]["stable"]["first"] == 1
+
+
+def test_only_what_the_first_turns_answer_is_asked(cli: Cli, tmp_path: Path) -> None:
+    data = deepcopy(NATURAL)
+    data["checks"][0]["answer"] = [{"session": "t2", "turn": 0}]
+    data["checks"][1]["answer"] = [{"session": "t1", "turn": 1}]
+    [whole] = load_people([write_conversations(tmp_path, data)], turns=3)[0]
+    assert len(whole.checks) == len(data["checks"])
+    file = str(write_conversations(tmp_path, data))
+    figures = cli("bench", "natural", file, "--turns", "2", "--json").data["overall"]
+    assert {kind: figures[kind]["n"] for kind in ("stable", "unknown")} == {"stable": 1, "unknown": 1}
+    assert not {"changed", "history", "gone"} & set(figures)
+    assert figures["all links"]["wanted"] == 0
+
+
+def test_a_chat_model_reads_too_and_its_statements_are_counted(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("openai", reason="chat needs pip install 'lamina[llm]'")
+    statement = {
+        "quote": "My mooring is at Skagen",
+        "content": "Tove's mooring is at Skagen.",
+        "subject": "Tove",
+        "attribute": "mooring",
+        "value": "Skagen",
+        "date": "",
+    }
+    answers = [completion({"statements": [statement]})] * 4
+    with scripted(*answers) as server:
+        arguments = ("--turns", "2", "--chat", "openai:m", "--chat-url", f"{server.address}/v1")
+        result = cli("bench", "natural", str(write_conversations(tmp_path)), *arguments, "--json")
+    counted = result.data["overall"]["chat model"]
+    assert counted["calls"] >= 1
+    assert counted["statements"] + counted["skipped"] >= 1
+    refused = cli("bench", "natural", "--chat-url", "http://127.0.0.1:9/v1")
+    assert (refused.code, "--chat-url needs --chat" in refused.err) == (2, True)
 
 
 def test_a_person_without_labels_has_no_link_figures(cli: Cli, tmp_path: Path) -> None:
