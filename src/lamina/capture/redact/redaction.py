@@ -14,8 +14,12 @@ from dataclasses import dataclass
 from lamina.capture.redact.checks import passes_luhn, passes_mod97
 from lamina.capture.redact.named_secrets import find_named_secrets
 from lamina.capture.redact.placeholders import is_placeholder, is_reference, looks_random
+from lamina.capture.redact.recovery_secrets import find_recovery_secrets
 from lamina.capture.redact.secret_formats import find_formatted_secrets
 from lamina.capture.redact.secret_span import SecretFinder, SecretSpan
+from lamina.capture.redact.secret_words import is_descriptive
+from lamina.capture.redact.spoken_codes import find_spoken_codes
+from lamina.capture.redact.spoken_passwords import find_spoken_passwords
 
 _URL = re.compile(r"://([^\s/:@\"'<>`]{0,200}):([^\s/\"'<>`]{1,300})@(?=[\w\[.-])")
 _HEADER = re.compile(
@@ -47,7 +51,8 @@ def find_credentials(text: str) -> Iterator[SecretSpan]:
 def _find_secrets(pattern: re.Pattern[str], text: str, group: int, name: str) -> Iterator[SecretSpan]:
     for match in pattern.finditer(text):
         value = match[group]
-        if value.lower() not in _PLACEHOLDER_VALUES and not is_reference(value) and not is_placeholder(value):
+        is_word = value.lower() in _PLACEHOLDER_VALUES or is_descriptive(value)
+        if not is_word and not is_reference(value) and not is_placeholder(value):
             yield SecretSpan(*match.span(group), name)
 
 
@@ -230,6 +235,9 @@ _SECRET_FINDERS: tuple[SecretFinder, ...] = (
     find_provider_secrets,
     find_credentials,
     find_named_secrets,
+    find_recovery_secrets,
+    find_spoken_passwords,
+    find_spoken_codes,
 )
 """The finders in the order in which their names are preferred: a format first, a mere label last."""
 
