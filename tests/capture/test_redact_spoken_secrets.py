@@ -10,6 +10,7 @@ import pytest
 from corpus import read_corpus
 from lamina.capture.redact import redact
 from lamina.capture.redact.recovery_secrets import find_recovery_secrets
+from lamina.capture.redact.secret_words import is_descriptive
 from lamina.capture.redact.spoken_codes import find_spoken_codes
 from lamina.capture.redact.spoken_passwords import find_spoken_passwords
 
@@ -58,6 +59,11 @@ def test_talk_about_secrets_and_similar_numbers_is_never_touched(corpus: str) ->
 )
 def test_only_the_value_is_replaced(text: str, remaining: str) -> None:
     assert redact(text).text == remaining
+
+
+def test_a_word_that_describes_a_password_is_none() -> None:
+    assert all(map(is_descriptive, ("wrong", "Expired", "vergessen", "affiché", "shared")))
+    assert not any(map(is_descriptive, ("sunflower", "hunter2")))
 
 
 UNITS = [

@@ -11,7 +11,8 @@ from lamina.capture.redact.secret_words import ANY_CASE, COMMON_WORDS
 _SEED = re.compile(
     r"\b(?:totp|2fa|mfa|otp|setup key|einrichtungsschlüssel|authenticator|autenti(?:c|k)a[dt]or\w*|authentifi\w*"
     r"|two[- ]factor|zwei-?faktor)[^\n]{0,60}?(?<![A-Za-z0-9])"
-    r"([A-Z2-7]{4}(?:[ -]?[A-Z2-7]{4}){3,15}|[a-z2-7]{4}(?:[ ]?[a-z2-7]{4}){3,15}|[A-Z2-7]{16,64})(?![A-Za-z0-9])",
+    r"((?-i:[A-Z2-7]{4}(?:[ -]?[A-Z2-7]{4}){3,15}|[a-z2-7]{4}(?:[ ]?[a-z2-7]{4}){3,15}|[A-Z2-7]{16,64}))"
+    r"(?![A-Za-z0-9])",
     ANY_CASE,
 )
 _SEED_ADDRESS = re.compile(r"otpauth://[^\s]{0,200}?secret=([A-Za-z2-7]{8,128})", ANY_CASE)
