@@ -167,13 +167,13 @@ def test_an_ended_sentence_is_elided_with_a_pointer_while_the_passage_stays(vaul
 
 
 def test_retracted_text_is_dropped_or_elided(vault: HandwrittenVault) -> None:
-    vault.add_session("My gate code is 4711.", f"My gate code is 4711 too. {OLD}")
-    removed = vault.add_statement("Ann's gate code is 4711.", "My gate code is 4711.", "My gate code is 4711 too.")
+    vault.add_session("My gate number is 4711.", f"My gate number is 4711 too. {OLD}")
+    removed = vault.add_statement("Ann's gate number is 4711.", "My gate number is 4711.", "My gate number is 4711 too.")
     vault.end(removed, Status.TOMBSTONED)
-    assert vault.memory.recall("gate code").hits == ()
+    assert vault.memory.recall("gate number").hits == ()
     (hit,) = vault.memory.recall("dentist").hits
     assert hit.text == f"[taken back] {OLD}"
-    for result in (vault.memory.recall("what was the gate code before?"), vault.memory.recall("4711", as_of=NOON)):
+    for result in (vault.memory.recall("what was the gate number before?"), vault.memory.recall("4711", as_of=NOON)):
         assert "4711" not in " ".join(hit.text for hit in result.hits)
     assert any("4711" in hit.text and hit.flagged for hit in vault.memory.recall("4711", include="history").hits)
 

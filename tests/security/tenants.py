@@ -71,7 +71,7 @@ class Vault:
     def furnish(self, scope: str) -> None:
         """A fact, a conversation, something held, a note, a block and a rule."""
         memory, word = self.memories[scope], self.words[scope]
-        memory.remember(f"The pass word is {word}.", subject="pass word", attribute="value", value=word, private=True)
+        memory.remember(f"The meeting word is {word}.", subject="meeting word", attribute="value", value=word, private=True)
         memory.remember(f"Always greet {word}.", kind="rule", pinned=True, private=True, tags=(word,))
         memory.capture([{"speaker": word, "content": f"I live in {word}."}], session_id=f"s {word}", private=True)
         memory.capture(f"A page on {word}.", origin="web", source_id=f"page:{word}", private=True)
@@ -168,7 +168,7 @@ def _recall(memory: Memory, arguments: Arguments, vault: Vault) -> object:
         [{}, {"fast": True}, {"ranking": "plain"}, {"scopes": [arguments["scope"]]}]
     )
     past: dict[str, Any] = vault.chance.choice([{}, {"include": "history"}, {"include": ("constrained", "challenged")}])
-    result = vault.chance.choice(["What is the pass word?", f"What about {arguments['word']}?", "Where do I live?"])
+    result = vault.chance.choice(["What is the meeting word?", f"What about {arguments['word']}?", "Where do I live?"])
     actual = memory.recall(result, k=20, **how, **past)
     vault.recalls[memory.scope].append(actual.id)
     return actual
@@ -262,18 +262,18 @@ VERBS: dict[str, Verb] = {
     "upkeep.dream_is_due": lambda memory, arguments, _: memory.upkeep.dream_is_due(),
     "capture_codebase": _codebase,
     "trial": _tried(lambda memory, arguments: None),
-    "answer": lambda memory, arguments, _: memory.answer("What is the pass word?"),
+    "answer": lambda memory, arguments, _: memory.answer("What is the meeting word?"),
     "feedback": lambda memory, arguments, _: memory.feedback(arguments["recall"], [arguments["id"]]),
     "cite": lambda memory, arguments, _: memory.cite([arguments["id"]]),
     "top": lambda memory, arguments, _: memory.top(100),
-    "plan_context": lambda memory, arguments, _: memory.plan_context("greet with the pass word"),
-    "beginning": lambda memory, arguments, _: memory.beginning("greet with the pass word"),
+    "plan_context": lambda memory, arguments, _: memory.plan_context("greet with the meeting word"),
+    "beginning": lambda memory, arguments, _: memory.beginning("greet with the meeting word"),
     "embed": lambda memory, arguments, _: memory.embed(),
     "get": lambda memory, arguments, vault: memory.get(vault.chance.choice((arguments["id"], arguments["id"][-8:]))),
     "list": lambda memory, arguments, vault: memory.list(
         status=None,
         limit=None,
-        subject=vault.chance.choice((None, "pass word")),
+        subject=vault.chance.choice((None, "meeting word")),
         run_id=vault.chance.choice((None, f"run {arguments['word']}")),
         session_id=vault.chance.choice((None, f"s {arguments['word']}")),
     ),

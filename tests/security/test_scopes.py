@@ -31,7 +31,7 @@ def vault(tmp_path: Path) -> Vault:
 def test_activity_in_other_scopes_changes_no_count_and_no_score(vault: Vault) -> None:
     def sight(memory: Memory) -> dict[str, object]:
         stats = {name: value for name, value in memory.upkeep.stats().items() if name != "bytes"}
-        hits = memory.recall("What is the pass word?", k=20).hits
+        hits = memory.recall("What is the meeting word?", k=20).hits
         return {
             "stats": stats,
             "scores": [(hit.atom.id, hit.score) for hit in hits],
@@ -47,8 +47,8 @@ def test_activity_in_other_scopes_changes_no_count_and_no_score(vault: Vault) ->
 
     mine, theirs = vault.memories["org:acme"], vault.memories["org:bolt"]
     before = sight(mine)
-    theirs.capture([{"speaker": "Eve", "content": "The pass word is tea."}], session_id="more")
-    theirs.remember_many([{"content": f"Fact {n} on the pass word."} for n in range(30)])
+    theirs.capture([{"speaker": "Eve", "content": "The meeting word is tea."}], session_id="more")
+    theirs.remember_many([{"content": f"Fact {n} on the meeting word."} for n in range(30)])
     theirs.forget(theirs.list()[0].id, "gone")
     (vault.root / "v" / "scopes" / "bolt" / "atoms" / "x.md").write_text("---\nbroken: [\n---\nwords")
     assert sight(mine) == before
@@ -109,6 +109,6 @@ def test_an_invalid_list_of_scopes_is_refused(tmp_path: Path) -> None:
 
 def test_an_agent_reads_its_organisation_and_no_sibling(vault: Vault) -> None:
     agent, org = vault.memories["org:fern:agent:bot"], vault.memories["org:fern"]
-    assert {hit.atom.scope for hit in agent.recall("pass word", k=50).hits} == {"org:fern", "org:fern:agent:bot"}
-    assert {hit.atom.scope for hit in org.recall("pass word", k=50).hits} == {"org:fern"}
+    assert {hit.atom.scope for hit in agent.recall("meeting word", k=50).hits} == {"org:fern", "org:fern:agent:bot"}
+    assert {hit.atom.scope for hit in org.recall("meeting word", k=50).hits} == {"org:fern"}
     vault.close()
