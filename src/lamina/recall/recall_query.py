@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from lamina.recall.speaker_names import find_speakers, remove_speakers
 from lamina.text.analyser import QueryToken, query_tokens
+from lamina.text.declared_today import split_declared_today
 from lamina.text.normal_form import normal_form, one_line
 from lamina.text.time_windows import TimeWindows, find_time_windows
 
@@ -27,7 +28,7 @@ class QuestionShape(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RecallQuery:
-    """A parsed question."""
+    """A parsed question, without the words that only give today's date."""
 
     text: str
     query_tokens: tuple[QueryToken, ...]
@@ -51,6 +52,7 @@ class RecallQuery:
 
 def parse_question(question: str, speakers: Collection[str], now: datetime) -> RecallQuery:
     """Parse a question, given the stored speakers and the current time."""
+    question, now = split_declared_today(question, now)
     names = find_speakers(question, speakers)
     text_without_names = remove_speakers(question, names)
     plain = one_line(question.replace("’", "'")).lower()
