@@ -241,6 +241,17 @@ def test_a_forgotten_fact_does_not_return(daily_turns: DailyTurns, way: str) -> 
     assert "7741" not in daily_turns.finds("What is my garage number?")
 
 
+@pytest.mark.parametrize("listener", ["Bo", "assistant"])
+def test_what_people_say_to_each_other_is_no_request_to_the_memory(daily_turns: DailyTurns, listener: str) -> None:
+    talk = [
+        {"speaker": "Ida", "content": "My garage number is 7741."},
+        {"speaker": listener, "content": "Nice."},
+        {"speaker": "Ida", "content": "That stays with you."},
+    ]
+    daily_turns.memory.capture(talk, session_id="talk", wait=True)
+    assert ("7741" in daily_turns.finds("What is the garage number?")) == (listener == "Bo")
+
+
 def test_a_later_new_statement_is_accepted(daily_turns: DailyTurns) -> None:
     _same_session_again(daily_turns)
     daily_turns.says("Please forget my garage number.")

@@ -34,7 +34,7 @@ from lamina.states.state_reader import StateReader
 from lamina.text.analyser import content_tokens
 from lamina.text.normal_form import one_line
 from lamina.text.sentences import find_sentences
-from lamina.text.speaker_roles import is_assistant
+from lamina.text.speaker_roles import is_assistant, is_system, is_tool
 from lamina.text.timestamps import format_time
 
 REASON = "withheld: a user asked to forget it or not to store it, or it is a secret"
@@ -48,7 +48,10 @@ _MIN_WORDS = 3
 def apply_forget_requests(
     turns: Sequence[CapturedTurn], working_set: WorkingSet, ids: Iterator[AtomId], state_reader: StateReader | None
 ) -> None:
-    """Withhold what users ask in these turns to forget or not to store."""
+    """Withhold what users ask in these turns to forget or not to store.
+
+    What people say to each other is no request to the memory: if several people speak, only direct orders count.
+    """
     for turn in turns:
         segment = working_set.get(AtomId(turn.segment))
         if (
@@ -61,15 +64,20 @@ def apply_forget_requests(
         min_probability = (
             MIN_PROBABILITY_LIGHT if state_reader is not None and state_reader.is_light else MIN_PROBABILITY
         )
-        requests = find_forget_requests(
-            turn.text, state_reader.read(turn.text) if state_reader else (), min_probability
-        )
+        states = state_reader.read(turn.text) if state_reader and not _has_several_people(segment) else ()
+        requests = find_forget_requests(turn.text, states, min_probability)
         spans = [(request.start, request.end) for request in requests]
         actions = [
             _RequestInProgress(turn, segment, request, spans, working_set, ids, state_reader) for request in requests
         ]
         for action in [action for action in actions if not action.is_applied]:
             action.apply()
+
+
+def _has_several_people(segment: Atom) -> bool:
+    """Return whether more than one person speaks in a segment; assistants, tools and prompts are no people."""
+    people = {turn.speaker for turn in turns_of(segment)}
+    return sum(not (is_assistant(name) or is_tool(name) or is_system(name)) for name in people) > 1
 
 
 @dataclass(frozen=True, slots=True)
