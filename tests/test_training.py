@@ -44,7 +44,7 @@ def _train(*arguments: str) -> str:
 def test_two_steps_of_training_give_weights_that_run(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="training has its own environment: make .venv/train/ready")
     import numpy as np
-    import onnxruntime  # type: ignore[import-untyped]
+    import onnxruntime
 
     network, weights = tmp_path / "light.pt", tmp_path / "light.onnx"
     run = TrainingRun(tmp_path / "run", is_plan=False)

@@ -90,7 +90,7 @@ def make(trunk: str, options: argparse.Namespace, run: TrainingRun) -> None:
         run.step("pair_bounds", str(WEIGHTS / "pair_minilm.json"))
     run.step("retrieval", str(records), "--embedder", EMBEDDER[trunk])
     run.step("retrieval", str(held_out), "--embedder", EMBEDDER[trunk], "--held-out")
-    run.step("fit", weights.name, trunk, str(records), str(held_out), str(WEIGHTS / f"state_{trunk}.json"))
+    run.step("fit", trunk, str(records), str(held_out), str(WEIGHTS / f"state_{trunk}.json"))
 
 
 def make_state_models(trunk: str, options: argparse.Namespace, run: TrainingRun, weights: Path) -> None:

@@ -35,7 +35,7 @@ def read_rows(network: StateNetwork, rows: Sequence[Row], cache: StateCache) -> 
         for chosen, outputs in parts:
             whole[chosen] = outputs[field].float()
         joined.append(whole)
-    return Outputs(*joined, torch.zeros(0))
+    return Outputs._make([*joined, torch.zeros(0)])
 
 
 def _bounds(row: Row) -> tuple[int, int]:
@@ -70,10 +70,15 @@ def _chat_figures(network: StateNetwork, chats: Sequence[ChatTexts], cache: Stat
         **_slot_figures(chats, rows, np.array(chat_of), outputs.slot.numpy()),
         **_question_figures(rows, outputs),
         **_request_figures(rows, outputs),
-        "own_accuracy": np.mean([bool(one) == two for one, two in own]),
-        "many_recall": np.mean([bool(one) for one, two in many if two] or [0]),
-        "many_false": np.mean([bool(one) for one, two in many if not two] or [0]),
+        "own_accuracy": _mean([bool(one) == two for one, two in own]),
+        "many_recall": _mean([bool(one) for one, two in many if two]),
+        "many_false": _mean([bool(one) for one, two in many if not two]),
     }
+
+
+def _mean(values: Sequence[float]) -> float:
+    """Return the mean; 0 for no values."""
+    return float(np.mean(values)) if len(values) else 0.0
 
 
 def _assertion_figures(rows: Sequence[Row], outputs: Outputs) -> dict[str, float]:
@@ -99,7 +104,9 @@ def _slot_figures(
     sentences = [text.sentences[n] for text, n in rows]
     current = np.array([sentence.mood == "current" for sentence in sentences])
     is_spoken = np.array([text.ask is None for text, _ in rows])
-    same, other, reciprocal = [], [], []
+    same: list[float] = []
+    other: list[float] = []
+    reciprocal: list[float] = []
     for number, chat in enumerate(chats):
         stated = np.flatnonzero((chat_number == number) & current)
         similarity = slot[stated] @ slot[stated].T
@@ -109,13 +116,13 @@ def _slot_figures(
                 (same if is_same else other).append(similarity[i, j])
         spoken = np.flatnonzero((chat_number == number) & is_spoken)
         wanted = {id(text): slots for text, slots in chat.questions}
-        for n in np.flatnonzero((chat_number == number) & ~is_spoken):
+        for n in np.flatnonzero((chat_number == number) & ~is_spoken).tolist():
             slots = set(wanted[id(rows[n][0])])
-            order = spoken[np.argsort(-(slot[spoken] @ slot[n]))]
+            order = spoken[np.argsort(-(slot[spoken] @ slot[n]))].tolist()
             rank = next((r for r, at in enumerate(order) if slots & set(sentences[at].slots)), None)
             if rank is not None:
                 reciprocal.append(1 / (rank + 1))
-    return {"pair_auc": _auc(same, other), "question_mrr": np.mean(reciprocal), "changes": len(same)}
+    return {"pair_auc": _auc(same, other), "question_mrr": _mean(reciprocal), "changes": len(same)}
 
 
 def _question_figures(rows: Sequence[Row], outputs: Outputs) -> dict[str, float]:

@@ -1,6 +1,6 @@
 """Fit the decisions that go with the trained models, on people and chats the models never saw.
 
-Usage: python -m training.fit WEIGHTS.onnx minilm|light RECORDS.jsonl HELD_OUT.jsonl DECISIONS.json
+Usage: python -m training.fit minilm|light RECORDS.jsonl HELD_OUT.jsonl DECISIONS.json
 
 What comes first, which candidates hold an earlier value and which answer at all. The
 figures printed last are on held-out people.
@@ -27,15 +27,16 @@ GATES = {"minilm": CertaintyRange(0.9, 0.995), "light": CertaintyRange(0.6, 0.95
 
 
 def main() -> None:
-    weights, name, train_path, held_path, out = sys.argv[1], sys.argv[2], *map(Path, sys.argv[3:6])
+    name, train_path, held_path, out = sys.argv[1], *map(Path, sys.argv[2:5])
     trunk = open_trunk(name, MODELS)
-    model, reader = StateModel(trunk, weights), ListReader(trunk, f"reader_{name}.onnx")
+    model, reader = StateModel(trunk), ListReader(trunk)
     gate = GATES[name]
     decisions: dict[str, object] = {"gate": asdict(gate)}
     training, held_out = (load_records(path, model, reader, gate) for path in (train_path, held_path))
-    decisions["ranker"] = fit_ranker(training, held_out)
+    ranker = fit_ranker(training, held_out)
+    decisions["ranker"] = ranker
     decisions["earlier"] = fit_earlier(training, held_out)
-    decisions["answers"] = fit_answers(training, held_out, decisions["ranker"])
+    decisions["answers"] = fit_answers(training, held_out, ranker)
     out.write_text(json.dumps(decisions, indent=1) + "\n")
 
 

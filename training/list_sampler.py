@@ -117,7 +117,8 @@ class ListSampler:
         print({name: len(some) for name, some in (self._questions | self._fixed).items()}, flush=True)
 
     def batch(self) -> list[ReadingList]:
-        draw, chosen = self._draw, []
+        draw = self._draw
+        chosen: list[ReadingList] = []
         for name in ("people", "chats"):
             for copies, number in draw.choices(self._questions[name], k=MIX[name]):
                 chosen.append(draw.choice(copies).draw(number, draw))

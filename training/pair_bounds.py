@@ -17,6 +17,7 @@ import numpy as np
 from lamina.models.list_reader import ListReader
 from lamina.models.pair_model import PairModel
 from lamina.models.state_model import StateModel
+from lamina.models.state_trunk import MiniLmTrunk
 from lamina.states.fitted_decisions import ReplacementBounds
 from lamina.states.replacement_verdict import ReplacementCertainty, judge_replacements
 from lamina.states.state_reader import StateReader
@@ -26,7 +27,6 @@ from training.groups import load_groups, load_snippets
 from training.pair_examples import TextPair, chat_statement_pairs, group_pairs
 from training.reading_lists import MEANT, request_lists
 from training.train import MODELS
-from training.trunk import open_trunk
 
 SAME_SLOT, LIKELY_SLOT = 0.6, 0.4
 CHANCES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99)
@@ -37,9 +37,9 @@ right (README.md)."""
 
 
 def main() -> None:
-    trunk = open_trunk("minilm", MODELS)
-    lists = ListReader(trunk)
-    reader = StateReader(StateModel(trunk), PairModel(trunk), lists)
+    trunk = MiniLmTrunk(MODELS)
+    lists, pairs = ListReader(trunk), PairModel(trunk)
+    reader = StateReader(StateModel(trunk), pairs, lists)
     talk = [pair for pair in chat_statement_pairs(load_chats(held_out=True), unrelated=1.0) if _share_words(pair)]
     groups = [pair for group in load_groups(held_out=True) for pair in group_pairs(group) if pair.relation]
     bounds = ReplacementBounds(sure=NEVER, same_slot=SAME_SLOT, likely=NEVER, likely_slot=LIKELY_SLOT, forgets=0.95)
@@ -49,7 +49,7 @@ def main() -> None:
     ):
         anyway = replace(bounds, **{grade: 0.0})
         sets = {"held-out people": talk, "held-out groups": groups}
-        figures = {key: _chances(pairs, reader, anyway, certainty) for key, pairs in sets.items()}
+        figures = {key: _chances(texts, reader, pairs, anyway, certainty) for key, texts in sets.items()}
         for key, (chances, wanted) in figures.items():
             _report(f"{key}, {grade}", chances, wanted)
         chances, wanted = (np.concatenate(parts) for parts in zip(*figures.values(), strict=True))
@@ -64,13 +64,17 @@ def main() -> None:
 
 
 def _chances(
-    pairs: Sequence[TextPair], reader: StateReader, anyway: ReplacementBounds, certainty: ReplacementCertainty
+    pairs: Sequence[TextPair],
+    reader: StateReader,
+    model: PairModel,
+    anyway: ReplacementBounds,
+    certainty: ReplacementCertainty,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return how surely each pair is seen as a replacement, 0 where a condition besides forbids it, and which are."""
     chances = []
     for pair in pairs:
         is_allowed = judge_replacements(pair.second, [pair.first], reader, anyway)[0] >= certainty
-        chances.append(reader.pairs.read(pair.first, pair.second).outdates if is_allowed else 0.0)
+        chances.append(model.read(pair.first, pair.second).outdates if is_allowed else 0.0)
     return np.array(chances), np.array([pair.relation in {"replaces", "ends"} for pair in pairs])
 
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from training.examples import AnnotatedChat, chat_texts, is_ranker_chat, load_chats
+from training.chat_format import AnnotatedChat
+from training.examples import chat_texts, is_ranker_chat, load_chats
 from training.groups import STATES_SLOT, SentenceGroup, Snippet, is_held_out, load_groups, load_snippets
 from training.slot_sentences import event_sentences, slot_sentences
 
@@ -165,9 +166,9 @@ def slot_pairs(split: str, count: int, seed: int) -> Iterator[TextPair]:
                 if by_slot[name][other]["assert"]:
                     yield TextPair(question.text, draw.choice(by_slot[name][other]["assert"]).text, answers=False)
         else:
-            other = by_slot[draw.choice(names)]
-            texts = [role.text for roles in other.values() for role in roles["assert"]]
-            if other is not by_slot[name] and texts:
+            other_slot = by_slot[draw.choice(names)]
+            texts = [role.text for roles in other_slot.values() for role in roles["assert"]]
+            if other_slot is not by_slot[name] and texts:
                 yield TextPair(old.text, draw.choice(texts), "keeps")
 
 
@@ -176,7 +177,8 @@ def event_pairs(split: str, count: int, seed: int) -> Iterator[TextPair]:
     draw = random.Random(seed)
     kinds = event_sentences(split)
     for _ in range(count):
-        yield TextPair(*draw.sample(kinds[draw.choice(sorted(kinds))], 2), "keeps")
+        first, second = draw.sample(kinds[draw.choice(sorted(kinds))], 2)
+        yield TextPair(first, second, "keeps")
 
 
 def project_pairs(held_out: bool) -> Iterator[TextPair]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import numpy as np
 import torch
 
 from lamina.models.list_reader import ListReader
-from lamina.models.state_model import QuestionState, QuestionTarget, StateModel
+from lamina.models.state_model import QuestionState, QuestionTarget, SentenceState, StateModel
 from lamina.states.assertion import find_names, make_assertions
 from lamina.states.state_ranking import (
     STATE_FEATURES,
@@ -40,9 +41,9 @@ class Record:
 
 
 def load_records(path: Path, model: StateModel, reader: ListReader | None, gate: CertaintyRange) -> list[Record]:
-    texts: dict[str, list] = {}
+    texts: dict[str, Sequence[SentenceState]] = {}
 
-    def read(text: str) -> list:
+    def read(text: str) -> Sequence[SentenceState]:
         if text not in texts:
             texts[text] = model.read(text)
         return texts[text]
@@ -119,7 +120,7 @@ def fit(records: list[Record], *, ridge: float = 3e-3, steps: int = 400) -> tupl
 
 def report(name: str, records: list[Record], weights: np.ndarray | None) -> None:
     """Print how often the first hit answers, by kind of question."""
-    right, count = defaultdict(int), defaultdict(int)
+    right, count = defaultdict[str, int](int), defaultdict[str, int](int)
     for record in records:
         gold = wanted(record.row)
         if not record.row["gold"]:

@@ -22,7 +22,7 @@ from training.examples import chat_texts, without_speaker
 from training.groups import Snippet
 from training.pair_examples import TextPair
 from training.slot_sentences import SlotSentence, slot_sentences
-from training.trunk import Vectors
+from training.trunk import TextVectors
 
 NONE, ANSWERING, OUTDATED = range(len(ANSWER_CLASSES))
 CURRENT_KINDS = frozenset({"current", "yesno"})
@@ -50,7 +50,7 @@ class ReadingList:
 class ChatLists:
     """The reading lists of one chat's questions."""
 
-    def __init__(self, chat: AnnotatedChat, vectors: Vectors, filler: Sequence[str] = ()) -> None:
+    def __init__(self, chat: AnnotatedChat, vectors: TextVectors, filler: Sequence[str] = ()) -> None:
         self.chat, self._vectors, self._filler = chat, vectors, filler
         forgotten = {target for turn in chat.turns for request in turn.requests for target in request.targets}
         self._turns = [turn for turn in chat.turns if not turn.requests and turn.number not in forgotten]
@@ -93,7 +93,7 @@ class ChatLists:
         is_clear = scores and (len(scores) == 1 or scores[0][0] >= scores[1][0] + CLEAR_MARGIN)
         return scores[0][1] if is_clear else None
 
-    def draw(self, number: int, draw: random.Random) -> ReadingList | None:
+    def draw(self, number: int, draw: random.Random) -> ReadingList:
         """Return a list for a question, asked at the end or at an earlier moment, with some of what a search finds."""
         question, slot = self.chat.questions[number], self._slots[number]
         last = self._turns[-1].number

@@ -92,10 +92,10 @@ def loss(outputs: Tensor, pairs: Sequence[TextPair]) -> Tensor:
     wanted = torch.tensor([RELATIONS.index(pairs[n].relation) for n in statements])
     total = F.cross_entropy(outputs[statements][:, :4], wanted, label_smoothing=0.02)
     if questions:
-        answers = torch.tensor([float(pairs[n].answers) for n in questions])
+        answers = torch.tensor([float(pairs[n].answers is True) for n in questions])
         total = total + 0.6 * F.binary_cross_entropy_with_logits(outputs[questions, 4], answers)
     if requests:
-        forgets = torch.tensor([float(pairs[n].forgets) for n in requests])
+        forgets = torch.tensor([float(pairs[n].forgets is True) for n in requests])
         total = total + 0.4 * F.binary_cross_entropy_with_logits(outputs[requests, 5], forgets)
     return total
 

@@ -197,7 +197,7 @@ def report(network: ReaderNetwork, judged: dict[str, list[ReadingList]], cache: 
 
 
 def _question_report(lists: Sequence[ReadingList], chances: Sequence[np.ndarray]) -> str:
-    right, count, silent = defaultdict(int), defaultdict(int), defaultdict(int)
+    right, count, silent = defaultdict[str, int](int), defaultdict[str, int](int), defaultdict[str, int](int)
     outdated, is_outdated = [], []
     for item, rows in zip(lists, chances, strict=True):
         answered = ANSWERING in item.labels

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from lamina.models.light_embedder import WordLlama
 from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, StateTrunk
 
-__all__ = ["StateCache", "TextStates", "Vectors", "open_trunk"]
+__all__ = ["StateCache", "TextStates", "TextVectors", "Vectors", "open_trunk"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,12 @@ class StateCache:
             states = self._trunk.states(tokens.ids)
             self._cache[text] = TextStates(states.astype(np.float16), tokens.spans)
         return self._cache[text]
+
+
+class TextVectors(Protocol):
+    """One vector for each text."""
+
+    def __getitem__(self, text: str) -> NDArray[np.float32]: ...
 
 
 class Vectors:
