@@ -15,15 +15,8 @@ from training.examples import is_ranker_chat, load_chats
 from training.groups import load_groups, load_snippets
 from training.name_swaps import NameSwaps
 from training.pair_examples import chat_statement_pairs, group_pairs, project_pairs, slot_pairs, stranger_pairs
-from training.reading_lists import (
-    ChatLists,
-    ReadingList,
-    SlotLists,
-    chat_request_lists,
-    group_question_lists,
-    request_lists,
-    statement_lists,
-)
+from training.reading_lists import ChatLists, ReadingList, SlotLists, group_question_lists, statement_lists
+from training.request_lists import chat_requests, draw_request_list, find_strangers, snippet_requests
 from training.train import MODELS
 from training.trunk import open_trunk
 
@@ -36,7 +29,7 @@ MIX = {
     "chat statements": 1,
     "slot statements": 1,
     "project statements": 1,
-    "requests": 1,
+    "requests": 2,
 }
 """How many lists of each source are in a batch."""
 COPIES = 1
@@ -104,11 +97,9 @@ class ListSampler:
             "chat statements": statement_lists(chat_statement_pairs([*chats, *itertools.chain(*copied)]), seed),
             "slot statements": statement_lists([*slots, *stranger_pairs(groups)], seed),
             "project statements": statement_lists(project_pairs(False), seed),
-            "requests": [
-                *request_lists(load_snippets()),
-                *(reading_list for chat in chats for reading_list in chat_request_lists(chat, self._draw)),
-            ],
         }
+        self._requests = [*snippet_requests(load_snippets()), *chat_requests(chats)]
+        self._strangers = find_strangers(chats)
         self._changing = {
             name: [item for item in some if set(item.labels) != {RELATION_CLASSES.index("keeps")}]
             for name, some in self._fixed.items()
@@ -125,6 +116,8 @@ class ListSampler:
         for group in draw.choices(self._groups, k=MIX["group questions"]):
             chosen += draw.sample(some := list(group_question_lists(group.lines, draw)), min(1, len(some)))
         chosen += [self._slot_lists.draw(draw) for _ in range(MIX["slot questions"])]
+        for request in draw.choices(self._requests, k=MIX["requests"]):
+            chosen.append(draw_request_list(request, self._strangers, draw))
         for name, some in self._fixed.items():
             for _ in range(MIX[name]):
                 changing = self._changing.get(name)

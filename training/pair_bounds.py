@@ -7,6 +7,7 @@ Usage: python -m training.pair_bounds BOUNDS.json
 from __future__ import annotations
 
 import json
+import random
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -25,7 +26,8 @@ from lamina.text.analyser import content_tokens
 from training.examples import load_chats
 from training.groups import load_groups, load_snippets
 from training.pair_examples import TextPair, chat_statement_pairs, group_pairs
-from training.reading_lists import MEANT, request_lists
+from training.reading_lists import MEANT
+from training.request_lists import draw_request_list, find_strangers, snippet_requests
 from training.train import MODELS
 
 SAME_SLOT, LIKELY_SLOT = 0.6, 0.4
@@ -54,7 +56,12 @@ def main() -> None:
             _report(f"{key}, {grade}", chances, wanted)
         chances, wanted = (np.concatenate(parts) for parts in zip(*figures.values(), strict=True))
         bounds = replace(bounds, **{grade: lowest_bound(chances, wanted, wanted_precision)})
-    requests = list(request_lists(load_snippets(held_out=True)))
+    draw, strangers = random.Random(4), find_strangers(load_chats(held_out=True))
+    requests = [
+        draw_request_list(request, strangers, draw)
+        for request in snippet_requests(load_snippets(held_out=True))
+        for _ in range(3)
+    ]
     forgets = np.array([chance for request in requests for chance in lists.forgets(request.first, request.candidates)])
     is_target = np.array([label == MEANT for request in requests for label in request.labels])
     _report("held-out snippets", forgets, is_target)

@@ -1,7 +1,7 @@
 """Lists for the reader to learn from: one text and candidates, oldest first, with what each is to the text.
 
 A question comes with turns of its chat that a search would find, asked at its end or at an earlier moment; a statement
-with earlier statements; a request to forget with the turns before it.
+with earlier statements. Lists of requests to forget are in request_lists.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from lamina.text.analyser import content_tokens
 from lamina.text.normal_form import normal_form
 from training.chat_format import AnnotatedChat, Fact, Question, Turn
 from training.examples import chat_texts, without_speaker
-from training.groups import Snippet
 from training.pair_examples import TextPair
 from training.slot_sentences import SlotSentence, slot_sentences
 from training.trunk import TextVectors
@@ -213,30 +212,6 @@ def statement_lists(pairs: Iterable[TextPair], seed: int, most: int = 5) -> list
             labels = tuple(RELATION_CLASSES.index(pair.relation or "") for pair in some)
             lists.append(ReadingList("statement", later, tuple(pair.first for pair in some), labels))
     return lists
-
-
-def request_lists(snippets: Iterable[Snippet]) -> Iterator[ReadingList]:
-    """Return lists of requests to forget with the turns before them."""
-    for snippet in snippets:
-        for place, turn in enumerate(snippet.turns):
-            if turn.request in {"forget", "nokeep"} and turn.target != place and place:
-                labels = tuple(MEANT * int(n == turn.target) for n in range(place))
-                yield ReadingList("request", turn.text, tuple(old.text for old in snippet.turns[:place]), labels)
-
-
-def chat_request_lists(chat: AnnotatedChat, draw: random.Random) -> Iterator[ReadingList]:
-    """Return lists of a chat's requests to forget with some turns before them."""
-    for turn in chat.turns:
-        for request in turn.requests:
-            targets = {n for n in request.targets if n < turn.number}
-            if request.name == "secret" or not targets:
-                continue
-            others = [other for other in chat.turns if other.number < turn.number and other.number not in targets]
-            near = others[-3:] + draw.sample(others, min(4, len(others)))
-            rows = {row.number: row for row in [*near, *(t for t in chat.turns if t.number in targets)]}
-            numbers = sorted(rows)
-            labels = tuple(MEANT * int(n in targets) for n in numbers)
-            yield ReadingList("request", turn.text, tuple(rows[n].text for n in numbers), labels)
 
 
 def group_question_lists(lines: dict[str, list[str]], draw: random.Random) -> Iterator[ReadingList]:

@@ -35,9 +35,9 @@ from training.reading_lists import (
     ReadingList,
     SlotLists,
     group_question_lists,
-    request_lists,
     statement_lists,
 )
+from training.request_lists import draw_request_list, find_strangers, snippet_requests
 from training.train import MODELS
 
 VALUE_WEIGHT = 4.0
@@ -160,7 +160,7 @@ def judged_lists(vectors: PieceVectors) -> dict[str, list[ReadingList]]:
     """Return the lists of people, groups and snippets that nothing is trained on."""
     draw = random.Random(4)
     chats, groups = [chat for chat in load_chats(held_out=True) if chat.questions], load_groups(held_out=True)
-    slots = SlotLists("tune")
+    slots, strangers = SlotLists("tune"), find_strangers(chats)
     lists = {
         "questions": [
             chat_lists.whole(n, JUDGED)
@@ -174,7 +174,11 @@ def judged_lists(vectors: PieceVectors) -> dict[str, list[ReadingList]]:
         "slot questions": [slots.draw(draw) for _ in range(MOST_JUDGED)],
         "group statements": statement_lists([p for g in groups for p in group_pairs(g)], 1, most=3),
         "chat statements": statement_lists(chat_statement_pairs(load_chats(held_out=True)), 1, most=3),
-        "requests": list(request_lists(load_snippets(held_out=True))),
+        "requests": [
+            draw_request_list(r, strangers, draw)
+            for r in snippet_requests(load_snippets(held_out=True))
+            for _ in range(3)
+        ],
     }
     return {name: draw.sample(some, min(MOST_JUDGED, len(some))) for name, some in lists.items()}
 

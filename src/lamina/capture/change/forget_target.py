@@ -11,6 +11,7 @@ from math import log
 from lamina.atom.atom import Evidence
 from lamina.capture.memory_requests import ForgetRequest
 from lamina.capture.prose import is_question
+from lamina.models.list_reader import MAX_CANDIDATES
 from lamina.states.fitted_decisions import load_replacement_bounds
 from lamina.states.state_reader import StateReader
 from lamina.text.analyser import content_tokens
@@ -22,8 +23,6 @@ MAX_TARGETS = 8
 """More sentences than this are no clear target, unless everything about a topic is to be forgotten."""
 MAX_QUESTION_SENTENCES = 3
 """The most sentences of a question to the reviewer."""
-MAX_SAME_FACT = 2
-"""This many sentences with the same words may be one fact and its repetition; of more, the list reader chooses."""
 _TIE_MARGIN = 0.05
 _COMMON_WORDS = frozenset(
     content_tokens("number name code detail info information data date figure id story issue case status")
@@ -76,36 +75,33 @@ class ForgetTarget:
         ]
         shares = self._word_shares(possible_targets)
         best = max(shares, default=0.0)
-        if best >= CLEAR_SHARE:
-            least = POSSIBLE_SHARE if self._request.is_everything else best - _TIE_MARGIN
-            targets = [
-                sentence
-                for sentence, share in zip(possible_targets, shares, strict=True)
-                if share >= max(least, POSSIBLE_SHARE)
-            ]
-            has_reader = self._state_reader is not None and self._state_reader.lists is not None
-            if len(targets) > MAX_SAME_FACT and not self._request.is_everything and has_reader:
-                return self._choose_by_list_reader(targets)
-            is_clear = self._request.is_everything or len(targets) <= MAX_TARGETS
-            return ForgetChoice(targets if is_clear else targets[-MAX_QUESTION_SENTENCES:], is_clear)
-        probabilities = self._probabilities(possible_targets)
-        highest = max(probabilities, default=0.0)
-        if highest >= self._min_probability:
-            return ForgetChoice(
-                [
-                    sentence
-                    for sentence, probability in zip(possible_targets, probabilities, strict=True)
-                    if probability >= highest - _TIE_MARGIN
-                ],
-                True,
-            )
-        possible = [
-            (max(share, probability), sentence.said_at, sentence)
-            for share, probability, sentence in zip(shares, probabilities, possible_targets, strict=True)
-            if max(share, probability) >= POSSIBLE_SHARE
+        if best < CLEAR_SHARE:
+            return self._choose_by_meaning(possible_targets, shares)
+        least = POSSIBLE_SHARE if self._request.is_everything else best - _TIE_MARGIN
+        targets = [
+            sentence
+            for sentence, share in zip(possible_targets, shares, strict=True)
+            if share >= max(least, POSSIBLE_SHARE)
         ]
-        possible.sort(key=lambda entry: entry[:2], reverse=True)
-        return ForgetChoice([sentence for _, _, sentence in possible[:MAX_QUESTION_SENTENCES]], False)
+        has_reader = self._state_reader is not None and self._state_reader.lists is not None
+        if len(targets) > 1 and not self._request.is_everything and has_reader:
+            return self._choose_by_list_reader(targets)
+        is_clear = self._request.is_everything or len(targets) <= MAX_TARGETS
+        return ForgetChoice(targets if is_clear else targets[-MAX_QUESTION_SENTENCES:], is_clear)
+
+    def _choose_by_meaning(self, candidates: Sequence[ForgetCandidate], shares: Sequence[float]) -> ForgetChoice:
+        """Return the one sentence that the list reader is sure of; else the possible ones, as a question."""
+        ranked = sorted(
+            zip(self._probabilities(candidates), shares, candidates, strict=True),
+            key=lambda entry: (entry[0], entry[1], entry[2].said_at),
+            reverse=True,
+        )
+        if ranked and ranked[0][0] >= self._min_probability:
+            is_single = len(ranked) == 1 or ranked[1][0] < ranked[0][0] - _TIE_MARGIN or ranked[1][1] < ranked[0][1]
+            if is_single:
+                return ForgetChoice([ranked[0][2]], True)
+        possible = [sentence for probability, share, sentence in ranked if max(probability, share) >= POSSIBLE_SHARE]
+        return ForgetChoice(possible[:MAX_QUESTION_SENTENCES], False)
 
     def _choose_by_list_reader(self, candidates: Sequence[ForgetCandidate]) -> ForgetChoice:
         """Return those of several fitting sentences that the list reader chooses; unclear if it is not sure."""
@@ -138,11 +134,21 @@ class ForgetTarget:
         ]
 
     def _probabilities(self, candidates: Sequence[ForgetCandidate]) -> list[float]:
-        """Return the probability, by the list reader, that the request refers to each sentence."""
+        """Return the probability, by the list reader, that the request refers to each sentence.
+
+        Of more sentences than one list holds, the best of each list are read again together: only those of one list
+        can be compared. The others get 0.
+        """
         lists = self._state_reader.lists if self._state_reader is not None else None
         if lists is None:
             return [0.0] * len(candidates)
-        return list(lists.forgets(self._request_text, [place.text for place in candidates]))
+        texts = [place.text for place in candidates]
+        probabilities = list(lists.forgets(self._request_text, texts))
+        if len(texts) <= MAX_CANDIDATES:
+            return probabilities
+        finalists = sorted(sorted(range(len(texts)), key=lambda n: -probabilities[n])[:MAX_CANDIDATES])
+        again = dict(zip(finalists, lists.forgets(self._request_text, [texts[n] for n in finalists]), strict=True))
+        return [again.get(n, 0.0) for n in range(len(texts))]
 
     def _may_be_target(self, candidate: ForgetCandidate) -> bool:
         """Return whether a sentence contains every number of the topic, is no exception, and is about the speaker."""
