@@ -14,9 +14,11 @@ from lamina.states.fitted_decisions import ReplacementBounds, load_replacement_b
 from lamina.states.state_reader import StateReader
 from lamina.text.analyser import content_tokens
 
-MAX_OLD_WORDS, MAX_OLD_COMMAS = 14, 1
-"""The most words and commas of a sentence that may be withheld: a longer one mostly says something else as well, which
-still holds."""
+MAX_OLD_WORDS = 14
+"""The most words of a sentence that may be withheld: a longer one mostly says something else as well, which still
+holds."""
+_SAYS_MORE = re.compile(r"[,;:](?!\d)|\b(?:and|but|n)\b|&", re.IGNORECASE)
+"""What joins a second statement to the first in one sentence: withholding the sentence would hide it."""
 MIN_ASSERTS = 0.5
 """The least probability with which both sentences assert a current value."""
 
@@ -87,7 +89,7 @@ def _judge_by_names(new: str, state: SentenceState, old: str, reader: StateReade
 
 
 def _may_be_withheld(sentence: str) -> bool:
-    return len(sentence.split()) <= MAX_OLD_WORDS and sentence.count(",") <= MAX_OLD_COMMAS
+    return len(sentence.split()) <= MAX_OLD_WORDS and not _SAYS_MORE.search(sentence.rstrip())
 
 
 def _name_different_things(old: str, new: str) -> bool:

@@ -75,6 +75,7 @@ _HARMLESS_CODES = """
     flight model part sort legal penal
     fehler gutschein rabatt buchungs vorwahl länder status farb
     postal promo erreur réduction réservation civil
+    hotline helpline line manual reader page
     descuento promocional reserva fiscal sconto prenotazione errore cap desconto erro
 """
 HARMLESS_CODE = re.compile(

@@ -25,6 +25,8 @@ _TOKEN = re.compile(
     r"|[A-Za-z]{1,3}-?\d{3,8}"
     r"[A-Za-z]?[#*]?)(?![\w%€$£/]|[.,:]\d)"
 )
+MAX_DIGITS = 8
+"""Longer numbers are telephone, card or account numbers, not what one types at a door."""
 _CHARS_BEFORE, _CHARS_AFTER = 80, 50
 _SENTENCE_END = re.compile(
     r"[.!?]\s+(?!(?:it|that)['’]?s\b|it is\b|(?:es|das) ist\b|c['’]est\b|es el\b|es la\b|è il\b|é o\b)|\n", ANY_CASE
@@ -80,7 +82,7 @@ def find_spoken_codes(text: str) -> Iterator[SecretSpan]:
         return
     for match in _TOKEN.finditer(text):
         value = match.group()
-        if sum(map(str.isalnum, value)) < 3 or sum(map(str.isdigit, value)) > 12:
+        if sum(map(str.isalnum, value)) < 3 or sum(map(str.isdigit, value)) > MAX_DIGITS:
             continue
         before = _SENTENCE_END.split(text[max(0, match.start() - _CHARS_BEFORE) : match.start()])[-1]
         after = _SENTENCE_END.split(text[match.end() : match.end() + _CHARS_AFTER])[0]
