@@ -14,7 +14,9 @@ from training.slot_sentences import SlotSentence
 
 CHATS = Path(__file__).parent / "data" / "chats"
 HELD_OUT_FILES = frozenset({"heldout"})
-HELD_OUT_CHATS = frozenset({"pa09", "pb09", "pc09", "pd09", "pe09", "pf09", "pg09", "ph09", "dg07"})
+HELD_OUT_CHATS = frozenset(
+    ["pa09", "pb09", "pc09", "pd09", "pe09", "pf09", "pg09", "ph09", "dg07", "dt06", "dt12", "du06", "du12"]
+)
 """People that nothing is trained on."""
 OTHER_LANGUAGES = frozenset({"languages"})
 MOODS = ("none", "current", "past", "plan", "hyp", "joke", "quote", "ask")

@@ -16,10 +16,12 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 
 from lamina.models.list_reader import MATCH_COUNT
+from training.import_weights import read_exported_weights
 from training.network import StateNetwork
 from training.pair_network import PairNetwork
 from training.reader_network import ReaderNetwork
 
+MINILM_WIDTH, MINILM_LAYERS = 384, 3
 OUTPUTS = ["slot", "mood", "own", "many", "requests", "ask", "tokens"]
 
 
@@ -76,6 +78,11 @@ class _OneList(nn.Module):
 
 
 def load_reader(path: Path) -> ReaderNetwork:
+    """Return a saved reader, or the one in an exported file for the transformer."""
+    if path.suffix == ".onnx":
+        network = ReaderNetwork(MINILM_WIDTH, MINILM_LAYERS)
+        network.load_state_dict(read_exported_weights(path, network))
+        return network.eval()
     saved = torch.load(path, map_location="cpu")
     network = ReaderNetwork(saved["width"], saved["layers"], saved["heads"])
     network.load_state_dict(saved["weights"])
