@@ -17,11 +17,10 @@ from torch import Tensor, nn
 
 from lamina.models.list_reader import MATCH_COUNT
 from training.import_weights import read_exported_weights
-from training.network import StateNetwork
+from training.network import MINILM_LAYERS, MINILM_WIDTH, StateNetwork
 from training.pair_network import PairNetwork
 from training.reader_network import ReaderNetwork
 
-MINILM_WIDTH, MINILM_LAYERS = 384, 3
 OUTPUTS = ["slot", "mood", "own", "many", "requests", "ask", "tokens"]
 
 

@@ -13,6 +13,9 @@ from torch import Tensor, nn
 
 from training.examples import ASKS, MOODS, REQUESTS
 
+MINILM_WIDTH, MINILM_LAYERS = 384, 3
+"""The width of the transformer, and how many of its upper layers the networks have."""
+
 
 class Outputs(NamedTuple):
     slot: Tensor

@@ -1,6 +1,7 @@
 """Train the state model's network on cached trunk states.
 
 Usage: python -m training.train minilm|light OUT.pt [--steps N] [--seed N] [--everything]
+       [--start WEIGHTS.onnx] [--rate R]
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from training.batches import Batch, Sampler
 from training.evaluate import evaluate
 from training.examples import ASKS, MOODS, Text, chat_texts, is_ranker_chat, load_chats
 from training.groups import group_texts, load_groups, load_snippets, snippet_texts
+from training.import_weights import read_exported_weights
 from training.loop import save_network, seed_torch, train_network
 from training.network import Outputs, StateNetwork, load_upper_layers
 from training.slot_sentences import event_sentences, read_jsonl, slot_sentences
@@ -142,7 +144,10 @@ def main() -> None:
     seed_torch(options.seed)
     cache = StateCache(open_trunk(options.trunk, MODELS))
     sampler = _make_sampler(options.everything, options.seed)
-    network, rates = _make_network(options.trunk, options.layers)
+    network, (layer_rate, head_rate) = _make_network(options.trunk, options.layers)
+    if options.start:
+        network.load_state_dict(read_exported_weights(options.start, network))
+    rates = options.rate * layer_rate, options.rate * head_rate
 
     def step_losses() -> Iterator[dict[str, Tensor]]:
         while True:
@@ -164,6 +169,8 @@ def _parse_options() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--layers", type=int)
+    parser.add_argument("--start", type=Path, help="an exported state model for the transformer, to go on with")
+    parser.add_argument("--rate", type=float, default=1.0, help="times the usual learning rates")
     parser.add_argument("--everything", action="store_true", help="train on the ranker's chats too")
     return parser.parse_args()
 

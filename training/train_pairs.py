@@ -1,8 +1,9 @@
 """Train the pair model.
 
-Usage: python -m training.train_pairs START.pt OUT.pt [--steps N] [--seed N]
+Usage: python -m training.train_pairs START OUT.pt [--steps N] [--seed N] [--rate R]
 
-START.pt is a trained state network on the transformer; the pair model begins with its layers.
+START is a trained state network on the transformer (.pt), whose layers the pair model begins with, or an exported pair
+model (.onnx) to go on with.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from training.import_weights import read_exported_weights
 from training.loop import save_network, seed_torch, train_network
+from training.network import MINILM_LAYERS, MINILM_WIDTH
 from training.pair_examples import RELATIONS, TextPair, sources
 from training.pair_network import PairNetwork
 from training.train import MODELS
@@ -144,6 +147,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--steps", type=int, default=900)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rate", type=float, default=1.0, help="times the usual learning rates")
     options = parser.parse_args()
     seed_torch(options.seed)
     training, judged = sources(held_out=False), sources(held_out=True)
@@ -158,11 +162,15 @@ def main() -> None:
         report(network, judged, cache)
         save_network(network, options.out)
 
-    train_network(network, step_losses(), options.steps, (2.2e-4, 5e-4), 300, judge)
+    train_network(network, step_losses(), options.steps, (2.2e-4 * options.rate, 5e-4 * options.rate), 300, judge)
 
 
 def start_network(path: Path) -> PairNetwork:
-    """Return a pair network that begins with the layers of a trained state network."""
+    """Return a pair network that begins with the layers of a trained state network, or an exported pair network."""
+    if path.suffix == ".onnx":
+        network = PairNetwork(MINILM_WIDTH, MINILM_LAYERS)
+        network.load_state_dict(read_exported_weights(path, network))
+        return network
     saved = torch.load(path, map_location="cpu")
     network = PairNetwork(saved["width"], saved["layers"], saved["heads"])
     own = {name: weight for name, weight in saved["weights"].items() if name.startswith("layers.")}
