@@ -30,20 +30,42 @@ class Caller:
         shared = not private and agent_name(self.scope) is not None
         return Scope(f"org:{organisation_name(self.scope)}") if shared else self.scope
 
-    def agents(self, private: bool) -> tuple[str, ...]:
-        """Return the agent to name in what it writes for its organisation; none for a private write."""
-        name = agent_name(self.scope)
-        return (name,) if name and not private else ()
+    @property
+    def agent(self) -> str | None:
+        """The name of the calling agent; None for an organisation."""
+        return agent_name(self.scope)
+
+    def agents(self, private: bool, named: Sequence[str] = ()) -> tuple[str, ...]:
+        """Return the agents to name in what it writes: those given, and an agent that writes for its organisation.
+
+        InvalidScope for a name that no agent can have, and for agents named in a private write.
+        """
+        for name in named:
+            parse_scope(f"org:{organisation_name(self.scope)}:agent:{name}")
+        if private and named and self.agent:
+            raise InvalidScope("a private write is for its agent alone; name no agents, or do not write it as private")
+        own = (self.agent,) if self.agent and not private else ()
+        return tuple(dict.fromkeys((*own, *named)))
 
     def select_scopes(self, scopes: Sequence[str] | None) -> tuple[Scope, ...]:
-        """Return the scopes to read, by default all that the caller may; InvalidScope for any other."""
-        if scopes is None:
+        """Return the scopes to read, by default all that the caller may; InvalidScope for any other.
+
+        An agent that selects its own scope reads its organisation's as well, but only what it learnt there: see
+        `selects_own`.
+        """
+        if scopes is None or self.selects_own(scopes):
             return self.scopes
         selected = tuple(parse_scope(scope) for scope in ([scopes] if isinstance(scopes, str) else scopes))
         self.require_scopes(selected)
         if not selected:
             raise InvalidScope(f"{self.scope} may read {', '.join(self.scopes)}, not nothing")
         return selected
+
+    def selects_own(self, scopes: Sequence[str] | None) -> bool:
+        """Return whether an agent selects its own scope only: then it reads what it learnt, wherever that is stored."""
+        if scopes is None or self.agent is None:
+            return False
+        return {parse_scope(scope) for scope in ([scopes] if isinstance(scopes, str) else scopes)} == {self.scope}
 
     def require_scopes(self, scopes: Sequence[Scope]) -> None:
         """Raise InvalidScope if the caller may not read one of these scopes."""

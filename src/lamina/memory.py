@@ -21,6 +21,7 @@ from lamina.caller import Caller
 from lamina.capture.capture import remember
 from lamina.capture.conversation import parse_conversation
 from lamina.capture.draft import (
+    Draft,
     InputTurn,
     parse_conversation_header,
     parse_draft,
@@ -121,6 +122,7 @@ class Memory(MemoryReader):
         source_id: str | None = None,
         observed_at: datetime | None = None,
         origin: Origin | str | None = None,
+        agents: Sequence[str] = (),
         private: bool = False,
         key: str | None = None,
         wait: bool = False,
@@ -130,6 +132,7 @@ class Memory(MemoryReader):
         The words are durable and searchable when this returns. Extraction runs in the background if background work
         is enabled; with `wait` it is finished too, and the receipt lists the outcome of every statement. A text is
         split by its format: a transcript into turns, markdown by headings. The file's `name` helps to detect it.
+        `agents` names the agents that are to find it first, besides an agent that captures it.
         """
         heading = parse_conversation_header(session_id=session_id, source_id=source_id, observed_at=observed_at)
         writer = self._access.writer(origin, private)
@@ -138,7 +141,7 @@ class Memory(MemoryReader):
             heading.session_id,
             heading.source_id,
             heading.observed_at or self.now(),
-            self.caller.agents(private),
+            self.caller.agents(private, agents),
             file_name=name,
             redact_personal=self.settings.redact_personal,
         )
@@ -201,7 +204,7 @@ class Memory(MemoryReader):
         """Write several statements in one commit: all of them, or none if one is invalid."""
         reason = redact(parse_text(reason)).text
         cleaned = [redact_fields(statement, personal=self.settings.redact_personal) for statement in statements]
-        drafts = [parse_draft(**{"agents": self.caller.agents(private), **fields}) for fields, _ in cleaned]
+        drafts = [self._with_agents(parse_draft(**fields), private) for fields, _ in cleaned]
         if not drafts:
             raise InvalidInput("there is nothing to remember")
         writer = self._access.writer(origin, private)
@@ -224,12 +227,17 @@ class Memory(MemoryReader):
 
         With `metadata` {profile_key, value, reason} it is a value for the profile.
         """
-        reason, agents = parse_reason(reason), self.caller.agents(private)
-        draft_fields = complete_profile_fields({"agents": agents, **fields, "content": content}, reason)
+        reason = parse_reason(reason)
+        draft_fields = complete_profile_fields({**fields, "content": content}, reason)
         clean, redacted_names = redact_fields(draft_fields, personal=self.settings.redact_personal)
         writer, engine = self._access.writer(origin, private), self.engine
-        receipt = propose([parse_draft(**clean)], writer, engine.store, engine.ids, engine.clock, reason, key)
+        draft = self._with_agents(parse_draft(**clean), private)
+        receipt = propose([draft], writer, engine.store, engine.ids, engine.clock, reason, key)
         return self._access.publish(replace(receipt, redacted=redacted_names))
+
+    def _with_agents(self, draft: Draft, private: bool) -> Draft:
+        """Return the draft with the calling agent among the agents it names."""
+        return draft.model_copy(update={"agents": self.caller.agents(private, draft.agents)})
 
     @traced(Operation.UPDATE)
     def rollback(self, id: str, reason: str = "rolled back") -> Receipt:

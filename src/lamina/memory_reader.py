@@ -33,6 +33,7 @@ from lamina.review.history import History, Transition, build_history
 from lamina.store.base import AtomFilter, Edge, JournalEntry, TextMatch, TextQuery
 from lamina.telemetry import Operation, traced
 from lamina.text.timestamps import to_utc
+from lamina.working.block import Block
 
 MAX_HITS = 100
 RANKINGS = ("full", "plain")
@@ -65,7 +66,8 @@ class MemoryReader:
         """Return the passages that answer a question, best first, each with its score and reason.
 
         `fast` skips the comparison of token states; `ranking="plain"` is a fixed ranking over words alone.
-        `filter_stale` leaves out what the last dream marked as stale, and what is archived.
+        `filter_stale` leaves out what the last dream marked as stale, and what is archived. An agent finds what it
+        learnt first, and with only its own scope in `scopes` nothing else.
         `as_of` asks what was true at a time (a date means its start), `known_at` what was known at a time (a date
         means its end): which atoms, with which text and status, never changes afterwards.
         """
@@ -86,6 +88,8 @@ class MemoryReader:
             fast=fast,
             ranking=ranking,
             filter_stale=filter_stale,
+            agent=self.caller.agent,
+            learnt_only=self.caller.selects_own(scopes),
         )
         options |= {"scopes": scopes, "include": include, "as_of": as_of, "known_at": known_at}
         return self._recalls.recall(request, options)
@@ -102,10 +106,12 @@ class MemoryReader:
         return answer_question(question, self.recall(question, k), chat, self.now())
 
     @traced(Operation.SEARCH)
-    def beginning(self, about: str | None = None, budget: int = 2000) -> SessionContext:
-        """Return what an agent should know when a session starts: core, topic, profile and recent atoms."""
+    def beginning(
+        self, about: str | None = None, budget: int = 2000, *, blocks: Sequence[Block] = ()
+    ) -> SessionContext:
+        """Return what an agent should know when a session starts: core, blocks, topic, profile and recent atoms."""
         hits = self.recall(about, MAX_TOPIC_HITS, fast=True).relevant if about else ()
-        return self._recalls.session_context(hits, budget)
+        return self._recalls.session_context(hits, budget, blocks)
 
     @traced(Operation.SEARCH)
     def plan_context(self, goal: str) -> PlanContext:
@@ -129,8 +135,8 @@ class MemoryReader:
 
     @traced(Operation.READ)
     def top(self, k: int = 10) -> builtins.list[Atom]:
-        """Return the core memories, which accompany every recall: pinned first, then by importance, then the newest."""
-        return self._recalls.core_memories()[:k]
+        """Return the core memories, which accompany every recall: pinned first, then by effective importance."""
+        return [item.atom for item in self._recalls.core_memories()[:k]]
 
     @traced(Operation.READ)
     def get(self, id: str, *, as_of: TimeInput | None = None, known_at: TimeInput | None = None) -> Atom:

@@ -21,6 +21,7 @@ from typing import Any
 from lamina.errors import LaminaError
 from lamina.memory import Memory, open_memory
 from lamina.recall.hit import Recall, load_no_core
+from lamina.recall.related_memories import find_none_related
 from lamina.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -157,9 +158,10 @@ def _is_ready() -> bool:
 
 
 def _recall_in_reader(scope: str, question: str, options: dict[str, Any]) -> Recall | None:
-    """Return the recall without its lazy core, or None on an error, which the calling process then raises itself."""
+    """Return the recall without its lazy parts, or None on an error, which the calling process then raises itself."""
     assert _process_memory is not None
     try:
-        return replace(_process_memory.for_caller(scope).recall(question, **options), core=load_no_core)
+        recalled = _process_memory.for_caller(scope).recall(question, **options)
+        return replace(recalled, core=load_no_core, find_related=find_none_related)
     except LaminaError:
         return None

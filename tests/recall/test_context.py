@@ -61,11 +61,15 @@ def headings(text: str) -> list[str]:
 def test_sections_are_in_order_and_items_by_rank() -> None:
     result = [item(9, status=Status.CHALLENGED), turn(1), item(2), rule(3), profile(4), item(5), turn(6)]
     text = pack_context(
-        result, 2000, core=[item(7, "The user is called Ann.")], workstreams=[("release", ["planner: freeze"])]
+        result,
+        2000,
+        core=[item(7, "The user is called Ann.")],
+        workstreams=[("release", ["planner: freeze"])],
+        related=[item(8)._replace(section="related")],
     )
     assert headings(text) == list(SECTIONS)
     order = [line[3:29] for line in text.splitlines() if line.startswith("- [0")]
-    assert order == [name(n) for n in (7, 4, 3, 2, 5, 1, 6, 9)]
+    assert order == [name(n) for n in (7, 4, 3, 2, 5, 1, 6, 8, 9)]
 
 
 @pytest.mark.parametrize("status", list(Status))

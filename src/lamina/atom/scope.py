@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NewType
 
 from lamina.errors import InvalidScope
@@ -31,6 +32,15 @@ def agent_name(scope: Scope) -> str | None:
     """Return the name of the agent in a scope; None for an organisation's scope."""
     parts = scope.split(":")
     return parts[3] if len(parts) == 4 else None
+
+
+def is_of_agent(agent: str, scope: Scope, agents: Iterable[str]) -> bool:
+    """Return whether an atom of a scope, with the agents it names, is what an agent learnt.
+
+    Everything in the agent's own scope is; in the scope of the organisation, what names the agent.
+    """
+    owner = agent_name(scope)
+    return owner == agent if owner is not None else agent in map(str.casefold, agents)
 
 
 def readable_scopes(scope: Scope) -> tuple[Scope, ...]:

@@ -256,19 +256,20 @@ def _holds_at_start(stored: Atom, atom: Atom) -> bool:
 
 
 def _confirm_stored(stored: Atom, atom: Atom, now: datetime, reason: str) -> StatementVerdict:
-    """Return the verdict that adds the evidence of a repetition to the stored statement.
+    """Return the verdict that adds the evidence of a repetition, and the agents it names, to the stored statement.
 
     A repetition by a user also makes its relations more confident.
     """
     new_evidence = tuple(evidence for evidence in atom.evidence if evidence not in stored.evidence)
-    if not new_evidence:
+    agents = tuple(dict.fromkeys((*stored.agents, *atom.agents)))
+    if not new_evidence and agents == stored.agents:
         return StatementVerdict(Result.DUPLICATE, stored, (), reason)
     relations = (
         tuple(_reinforce_relation(relation, now) for relation in stored.relations)
         if atom.origin is Origin.HUMAN
         else stored.relations
     )
-    confirmed = stored.with_(evidence=(*stored.evidence, *new_evidence), relations=relations)
+    confirmed = stored.with_(evidence=(*stored.evidence, *new_evidence), relations=relations, agents=agents)
     return StatementVerdict(Result.DUPLICATE, confirmed, (confirmed,), reason)
 
 

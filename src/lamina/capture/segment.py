@@ -68,7 +68,7 @@ def find_open_segment(segments: Sequence[Atom], target: SegmentTarget) -> Atom |
     # Untrusted text is never appended to a segment that was confirmed in review.
     needs_review = words_need_review(target.origin, target.delivered_by)
     is_open = last.status is (Status.CONSTRAINED if needs_review else Status.ACTIVE)
-    is_same_writer = (last.origin, last.principal) == (target.origin, target.principal)
+    is_same_writer = (last.origin, last.principal, last.agents) == (target.origin, target.principal, target.agents)
     return last if is_open and is_same_writer else None
 
 

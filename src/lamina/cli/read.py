@@ -67,6 +67,10 @@ def recall(
     ranking: Annotated[str, typer.Option(help="full, or plain: a fixed ranking by words alone.")] = "full",
     context: Annotated[bool, typer.Option("--context", help="Print the hits as context for an agent.")] = False,
     budget: Annotated[int, typer.Option(help="Maximum tokens of the context.", min=1)] = 2000,
+    block_names: Annotated[
+        list[str] | None,
+        typer.Option("--block", help="Add the notes of this workstream to the context; can be repeated."),
+    ] = None,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
     filter_stale: Annotated[
@@ -90,7 +94,8 @@ def recall(
     _note_missing_models(session, recalled)
     from lamina.documents.recall import recall_document
 
-    document = recall_document(recalled, budget if context else None).data()
+    blocks_given = [session.memory.block(name) for name in block_names or ()]
+    document = recall_document(recalled, budget if context else None, blocks_given).data()
     data = {name: value for name, value in document.items() if context or name != "context"}
     if context:
         return CommandResult(data, (TextLine(data["context"]),))

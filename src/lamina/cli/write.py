@@ -57,6 +57,9 @@ AtOption = Annotated[
 KeyOption = Annotated[
     str | None, typer.Option(help="Idempotency key: a second request with the same key changes nothing.")
 ]
+AgentsOption = Annotated[
+    list[str] | None, typer.Option("--agent", help="An agent it is also for, which finds it first; can be repeated.")
+]
 PrivateOption = Annotated[bool, typer.Option("--private", help="Store it in the agent's private scope.")]
 
 
@@ -84,6 +87,7 @@ def capture(
     ] = None,
     name: Annotated[str | None, typer.Option("--name", help="The name of the code base. Default: its folder.")] = None,
     origin: OriginOption = None,
+    agents: AgentsOption = None,
     private: PrivateOption = False,
     key: KeyOption = None,
 ) -> CommandResult:
@@ -108,6 +112,7 @@ def capture(
             source_id=source_id or file,
             observed_at=parse_time_option(at),
             origin=origin,
+            agents=agents or (),
             private=private,
             key=key,
         )
@@ -152,6 +157,7 @@ def remember(
     source_id: SourceIdOption = None,
     origin: OriginOption = None,
     reason: Annotated[str | None, typer.Option(help="The reason; stored in the journal.")] = None,
+    agents: AgentsOption = None,
     private: PrivateOption = False,
     key: KeyOption = None,
 ) -> CommandResult:
@@ -176,6 +182,7 @@ def remember(
         session_id=session_id,
         source_id=source_id,
         origin=origin,
+        agents=agents or None,
         reason=reason,
         key=key,
     )

@@ -52,6 +52,12 @@ RecallId = Annotated[str, Field(min_length=1, max_length=64, description="The re
 Private = Annotated[
     Flag, Field(description="Write to this agent's scope instead of the organisation's, if the agent has one.")
 ]
+Agents = Annotated[
+    list[Name],
+    Field(
+        max_length=20, description="Agents it is also for, by name: they find it first, and the organisation finds it."
+    ),
+]
 StatedOrigin = Annotated[
     Literal[Origin.HUMAN, Origin.AGENT, Origin.TOOL, Origin.DOCUMENT, Origin.WEB, Origin.IMPORT, Origin.RADAR] | None,
     Field(
@@ -138,6 +144,10 @@ Include = Annotated[
     ),
 ]
 SCOPES = Field(min_length=1, description="Search only these scopes of those you may read.")
+Blocks = Annotated[
+    list[Name],
+    Field(max_length=10, description="Workstreams whose notes (memory blocks) are added to the text for an agent."),
+]
 FAST = Field(description="Skip the final reranking; faster, a little less exact.")
 FILTER_STALE = Field(description="Leave out stale and archived atoms.")
 AS_OF = Field(description="What was true at this time: 2026-03-02 or 2026-03-02T09:00Z. Default: now.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -12,6 +12,7 @@ from lamina.documents.json_document import JsonDocument, UtcTime
 if TYPE_CHECKING:
     from lamina.recall.cited_answer import CitedAnswer
     from lamina.recall.hit import Hit, Recall
+    from lamina.working.block import Block
 
 
 class ChannelDocument(JsonDocument):
@@ -108,9 +109,9 @@ class AnswerDocument(JsonDocument):
     tokens: int
 
 
-def recall_document(recall: Recall, budget: int | None = 2000) -> RecallDocument:
-    """Return a recall with its hits, and with its context if a budget is given."""
-    context = "" if budget is None else recall.context(budget)
+def recall_document(recall: Recall, budget: int | None = 2000, blocks: Sequence[Block] = ()) -> RecallDocument:
+    """Return a recall with its hits, and if a budget is given with its context and the notes of blocks in it."""
+    context = "" if budget is None else recall.context(budget, blocks=blocks)
     return RecallDocument.of(recall, **_summary_fields(recall), hits=hit_documents(recall.hits), context=context)
 
 

@@ -5,19 +5,30 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Signals
 from lamina.atom.identity import AtomId
+from lamina.atom.passage import passages_of
 from lamina.atom.status import Status
 from lamina.atom.summary_sources import is_summary, is_summary_outdated
 from lamina.engine.caller_access import CallerAccess
+from lamina.lifecycle.importance import effective_importance
+from lamina.lifecycle.signals import from_counters
 from lamina.recall import Recall, RecallRequest, recall
+from lamina.recall.context_packing import ContextItem
 from lamina.recall.feedback import FeedbackEffect, derive_feedback_effects, parse_verdict
-from lamina.recall.hit import Hit, load_no_core
+from lamina.recall.hit import Hit
+from lamina.recall.marks import is_flagged
+from lamina.recall.recall_view import RecallView
+from lamina.recall.related_memories import find_related
+from lamina.recall.result_builder import render_atoms
 from lamina.recall.session_context import NEWEST_READ, SessionContext, build_session_context, select_session_atoms
 from lamina.store.base import AtomFilter
 from lamina.store.recalls import unknown_recall
+
+if TYPE_CHECKING:
+    from lamina.working.block import Block
 
 
 class CallerRecalls:
@@ -29,44 +40,59 @@ class CallerRecalls:
     def recall(self, request: RecallRequest, options: Mapping[str, Any]) -> Recall:
         """Answer a request, in another process if one is free; `options` are those of the verb, for that process."""
         engine, scope = self._access.engine, self._access.caller.scope
-        # Today's core memories are not those of a past time.
-        core = load_no_core if request.view_time.is_historical else self.core_memories
-        delegated = engine.effects.recall_elsewhere(scope, request.text, options)
-        if delegated is not None:
-            return replace(delegated, core=core)
-        commit_file_edits = engine.effects.commit_file_edits
-        recalled = recall(request, engine.store, engine.models.choice, commit_file_edits, secrets.token_hex(8), core)
-        engine.effects.log_recall(recalled, scope)
-        return recalled
-
-    def core_memories(self) -> list[Atom]:
-        """Return the core memories: pinned first, then by importance, then the newest; no outdated summaries."""
-        store, scopes = self._access.engine.store, self._access.caller.scopes
-        active = frozenset({Status.ACTIVE})
-        atoms = store.atoms.read(
-            AtomFilter(scopes=scopes, core_only=True, statuses=active, valid_at=self._access.now())
+        recalled = engine.effects.recall_elsewhere(scope, request.text, options)
+        if recalled is None:
+            commit_file_edits = engine.effects.commit_file_edits
+            recalled = recall(request, engine.store, engine.models.choice, commit_file_edits, secrets.token_hex(8))
+            engine.effects.log_recall(recalled, scope)
+        if request.view_time.is_historical:
+            return recalled  # the core memories and relations of today are not those of a past time
+        return replace(
+            recalled,
+            core=self.core_memories,
+            find_related=lambda hits: find_related(hits, engine.store, request.scopes, self._access.now()),
         )
+
+    def core_memories(self) -> list[ContextItem]:
+        """Return the core memories: pinned first, then by effective importance, then the newest.
+
+        Outdated summaries are left out, and memories that may not hold any more unless they are pinned: those have
+        marks.
+        """
+        store, scopes, now = self._access.engine.store, self._access.caller.scopes, self._access.now()
+        active = frozenset({Status.ACTIVE})
+        atoms = store.atoms.read(AtomFilter(scopes=scopes, core_only=True, statuses=active, valid_at=now))
         summaries = {atom.id: atom for atom in atoms if is_summary(atom)}
         sources = tuple({source for atom in summaries.values() for source in atom.derived_from})
         source_atoms = store.atoms.read(AtomFilter(scopes=scopes, ids=sources)) if sources else []
         sources_by_id = {atom.id: atom for atom in source_atoms}
-        shown = (
+        shown = [
             atom
             for atom in atoms
             if atom.is_searched
             and not atom.is_segment
             and not (atom.id in summaries and is_summary_outdated(atom, sources_by_id))
-        )
-        return sorted(shown, key=lambda atom: (not atom.pinned, -atom.importance))
+        ]
+        counters = store.signals.get([atom.id for atom in shown])
+        importance = {
+            atom.id: effective_importance(atom, from_counters(counters.get(atom.id, Signals())), now) for atom in shown
+        }
+        shown.sort(key=lambda atom: (not atom.pinned, -importance[atom.id]))
+        rendered = render_atoms(shown, RecallView(store=store, scopes=scopes, at=now))
+        return [
+            ContextItem(atom, passages_of(atom)[0], passage.text, passage.marks)
+            for atom, passage in zip(shown, rendered, strict=True)
+            if atom.pinned or not is_flagged(passage.marks)
+        ]
 
-    def session_context(self, topic_hits: Sequence[Hit], budget: int) -> SessionContext:
-        """Return what an agent should know when a session starts, with hits about its topic."""
+    def session_context(self, topic_hits: Sequence[Hit], budget: int, blocks: Sequence[Block]) -> SessionContext:
+        """Return what an agent should know when a session starts, with hits about its topic and notes of blocks."""
         scopes, statuses = self._access.caller.scopes, frozenset({Status.ACTIVE})
         core = self.core_memories()
         active = AtomFilter(scopes=scopes, statuses=statuses, include_run_notes=False)
         newest = self._access.engine.store.atoms.read(replace(active, limit=NEWEST_READ))
         shown = replace(active, ids=tuple(atom.id for atom in select_session_atoms(core, newest)))
-        return build_session_context(core, self._access.read_synced(shown), topic_hits, budget)
+        return build_session_context(core, self._access.read_synced(shown), topic_hits, budget, blocks)
 
     def rate(self, recall_id: str, cited: Sequence[str], verdict: str) -> list[AtomId]:
         """Apply a verdict on the answer made from a recall; NotFound if this scope did not make it."""

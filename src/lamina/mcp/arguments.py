@@ -60,6 +60,7 @@ class CaptureArguments(VerbArguments):
     source_id: fields.SourceId = None
     observed_at: ObservedAt = None
     origin: fields.StatedOrigin = None
+    agents: fields.Agents = Field(default=[])
     private: fields.Private = False
     key: IdempotencyKey = None
     wait: fields.Wait = False
@@ -85,6 +86,7 @@ class RememberArguments(VerbArguments):
     session_id: fields.SessionId = None
     source_id: fields.SourceId = None
     origin: fields.StatedOrigin = None
+    agents: fields.Agents = Field(default=[])
     private: fields.Private = False
     reason: Reason = "asked to remember"
     key: IdempotencyKey = None
@@ -101,6 +103,7 @@ class RecallArguments(VerbArguments):
     mode: fields.Mode = "full_context"
     include: fields.Include = Field(default=[])
     scopes: Annotated[list[fields.Label] | None, Field(max_length=10), fields.SCOPES] = None
+    blocks: fields.Blocks = Field(default=[])
     as_of: AsOf = None
     known_at: KnownAt = None
     filter_stale: Annotated[bool, fields.FILTER_STALE] = False

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from lamina.memory import Memory
     from lamina.recall.context_packing import ContextItem
     from lamina.recall.hit import Recall
+    from lamina.working.block import Block
 
 
 class AtomResult(AtomDocument):
@@ -48,15 +49,16 @@ class AtomResult(AtomDocument):
 
 def recall(memory: Memory, arguments: RecallArguments) -> ToolResult:
     """Return the passages that answer, best first, and a fenced text of them."""
-    recalled = memory.recall(**arguments.given_fields("budget", "explain"))
-    return ToolResult(recall_text(recalled, arguments.budget), brief_recall(recalled, explain=arguments.explain))
+    recalled = memory.recall(**arguments.given_fields("budget", "explain", "blocks"))
+    text = recall_text(recalled, arguments.budget, [memory.block(name) for name in arguments.blocks])
+    return ToolResult(text, brief_recall(recalled, explain=arguments.explain))
 
 
-def recall_text(recall: Recall, budget: int) -> str:
-    """Return the recall as fenced text, with how to give feedback on it."""
+def recall_text(recall: Recall, budget: int, blocks: Sequence[Block]) -> str:
+    """Return the recall as fenced text, with the notes of blocks and how to give feedback on it."""
     count = len(recall.relevant)
     header = f"recall {recall.id}: {count} relevant" if count else f"recall {recall.id}: nothing relevant is known"
-    lines = [header, DATA_NOTICE, recall.context(budget)]
+    lines = [header, DATA_NOTICE, recall.context(budget, blocks=blocks)]
     lines += [f"afterwards: feedback with recall_id {recall.id} and the ids you used"] if count else []
     return "\n".join(lines)
 

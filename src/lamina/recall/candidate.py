@@ -14,6 +14,7 @@ from math import prod
 
 from lamina.atom.atom import Signals
 from lamina.atom.kinds import Layer
+from lamina.atom.scope import is_of_agent
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.atom.trust import Origin, statements_need_review, trust_of
 from lamina.lifecycle.lifecycle_state import STATE_WEIGHTS
@@ -21,7 +22,7 @@ from lamina.logs import summarise_error
 from lamina.models.errors import ModelError
 from lamina.models.reranker import Reranker
 from lamina.recall.recall_view import RecallView
-from lamina.recall.scoring_profiles import IS_QUESTION, RERANKED_COUNT, RERANKER_SHARE, ScoringProfile
+from lamina.recall.scoring_profiles import IS_QUESTION, LEARNT_BY_AGENT, RERANKED_COUNT, RERANKER_SHARE, ScoringProfile
 from lamina.store.ageing_state import AgeingState
 from lamina.store.base import Edge, TextMatch
 from lamina.store.encodings import NearPassage, PassageKey
@@ -54,6 +55,8 @@ Weights = tuple[tuple[str, float], ...]
 
 NEUTRAL_WEIGHTS: Weights = (("retention", 1.0), ("importance", 1.0), ("recency", 1.0), ("lifecycle", 1.0))
 """For atoms that no dream has looked at."""
+AGENT_TERM = "agent"
+"""The name of the term for what the calling agent learnt; it changes the order and makes nothing an answer."""
 _DIGITS = 2
 """More digits would make no difference, and would defeat the cache."""
 
@@ -88,6 +91,17 @@ def add_channel_terms(candidates: Iterable[Candidate], profile: ScoringProfile, 
             candidate.terms["vector"] = vector * candidate.near.cosine
         if candidate.near.is_question:
             candidate.terms["question"] = IS_QUESTION
+
+
+def add_agent_terms(candidates: Sequence[Candidate], agent: str, profile: ScoringProfile, view: RecallView) -> None:
+    """Add a term to the candidates that the calling agent learnt, in place, so that it finds them before those of
+    others."""
+    atoms = view.atoms(candidate.key[0] for candidate in candidates)
+    learnt = {atom.id for atom in atoms.values() if is_of_agent(agent, atom.scope, atom.agents)}
+    if len(learnt) < len(atoms):
+        for candidate in candidates:
+            if candidate.key[0] in learnt:
+                candidate.terms[AGENT_TERM] = LEARNT_BY_AGENT * profile.prior
 
 
 def add_reranker_term(

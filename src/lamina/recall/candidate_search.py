@@ -50,7 +50,7 @@ class CandidateFilter:
     """A filter of candidates: scopes, statuses, memory types, and when they must be valid.
 
     `true_at` or `known_by` replace `valid_at`: what was valid at that time, superseded since or not; what existed by
-    that time.
+    that time. `agent`: only what this agent learnt.
     """
 
     scopes: tuple[Scope, ...]
@@ -59,6 +59,7 @@ class CandidateFilter:
     valid_at: datetime
     true_at: datetime | None = None
     known_by: datetime | None = None
+    agent: str | None = None
 
 
 class CandidateSearch:
@@ -161,6 +162,7 @@ class CandidateSearch:
             limit=TEXT_POOL * self.pool // POOL,
             true_at=self._filter.true_at,
             known_by=self._filter.known_by,
+            agent=self._filter.agent,
         )
 
     def _text_scores(self) -> dict[PassageKey, float]:
@@ -202,6 +204,7 @@ class CandidateSearch:
             extra_keys=extra_keys,
             true_at=self._filter.true_at,
             known_by=self._filter.known_by,
+            agent=self._filter.agent,
         )
 
     def _status_weight(self, status: Status) -> float:
@@ -270,6 +273,7 @@ def find_superseded_candidates(
         memory_types=candidate_filter.memory_types,
         valid_at=view.at,
         limit=MAX_SUPERSEDED,
+        agent=candidate_filter.agent,
     )
     matches = sorted(
         view.store.passages.search_text(text_query), key=lambda entry: (-entry.score, entry.atom_id, entry.n)

@@ -16,7 +16,7 @@ from lamina.atom.status import Status
 from lamina.recall.marks import DISPUTE_MARKS
 from lamina.text.hidden_characters import HIDDEN_TEXT_TAG, has_hidden_text, remove_hidden
 
-SECTIONS = ("core", "workstream", "profile", "rules", "facts", "evidence", "disputed")
+SECTIONS = ("core", "workstream", "profile", "rules", "facts", "evidence", "related", "disputed")
 ALWAYS_INCLUDED = frozenset({"core", "workstream"})
 """Sections that are included whatever the question is, and so answer nothing."""
 DISPUTED_STATUSES = frozenset({Status.CHALLENGED, Status.CONSTRAINED, Status.INVALIDATED, Status.TOMBSTONED})
@@ -26,6 +26,8 @@ CORE_SHARE = 0.25
 """The largest share of a budget for core memories, which are included in every context."""
 WORKSTREAM_SHARE = 0.25
 """The largest share of a budget for the notes of workstreams."""
+RELATED_SHARE = 0.2
+"""The largest share of a budget for memories that relations lead to from hits; it is filled after the best hit."""
 NOTHING_KNOWN = "nothing known"
 BUDGET_TOO_SMALL = "something is known, but the budget has no room for it"
 _OPEN, _CLOSE = "<memories>", "</memories>"
@@ -35,12 +37,16 @@ TokenCounter = Callable[[str], int]
 
 
 class ContextItem(NamedTuple):
-    """A hit to be packed: `render` replaces the words of the passage where some of them no longer hold."""
+    """A hit to be packed: `text` replaces the words of the passage where some of them no longer hold.
+
+    A `section` replaces the one that the atom belongs to, unless it is disputed.
+    """
 
     atom: Atom
     passage: Passage
     text: str | None = None
     marks: tuple[str, ...] = ()
+    section: str = ""
 
 
 PackableItem = ContextItem | tuple[Atom, Passage]
@@ -65,19 +71,21 @@ def pack_context(
     *,
     core: Sequence[PackableItem] = (),
     workstreams: Sequence[tuple[str, Sequence[str]]] = (),
+    related: Sequence[ContextItem] = (),
     count: TokenCounter = estimate_tokens,
 ) -> str:
-    """Pack hits, best first, into the sections core, workstream, profile, rules, facts, evidence and disputed. The text
-    never contains instructions.
+    """Pack hits, best first, into the sections core, workstream, profile, rules, facts, evidence, related and disputed.
+    The text never contains instructions.
 
     Each item states its id, origin, status, day, validity if known, marks and speaker. `count(pack_context(…))` is at
     most `budget`, if that is at least `minimum_budget(count)`; by default `estimate_tokens` counts. Items are added by
     rank while there is room; one that is too long is skipped, and only the best hit is cut with an ellipsis instead.
     `core` holds memories that are always included, within a quarter of the budget. `workstreams` holds names and notes,
-    oldest first, within another quarter, the newest first. Without any hit the text says "nothing known".
+    oldest first, within another quarter, the newest first. `related` holds what relations lead to from the hits: what
+    is no hit itself has a fifth of the budget, after the best hit. Without any hit the text says "nothing known".
     """
     packing = _ContextPacker(budget, count)
-    hits = _distinct_items(items)
+    hits = _move_related(_distinct_items(items), related)
     hit_keys = {(item.atom.id, item.passage.n) for item in hits}
     packing.limit = int(budget * CORE_SHARE)
     for item in _distinct_items(core):
@@ -90,6 +98,11 @@ def pack_context(
     lines = [_ContextLine.of(item, _section_of(item)) for item in hits]
     if lines and not packing.add(lines[0]):
         packing.add_shortened(lines[0])
+    packing.limit = min(budget, packing.used + int(budget * RELATED_SHARE))
+    for item in _distinct_items(related) if lines else ():
+        if (item.atom.id, item.passage.n) not in hit_keys:
+            packing.add(_ContextLine.of(item, _section_of(item)))
+    packing.limit = budget
     for line in lines[1:]:
         packing.add(line)
     return packing.render(BUDGET_TOO_SMALL if lines else NOTHING_KNOWN)
@@ -211,11 +224,23 @@ def _distinct_items(entries: Iterable[PackableItem]) -> list[ContextItem]:
     return list(items.values())
 
 
+def _move_related(hits: Sequence[ContextItem], related: Sequence[ContextItem]) -> list[ContextItem]:
+    """Return the hits; those that a relation leads to from a better hit have its section and its marks."""
+    related_by_key = {(item.atom.id, item.passage.n): item for item in related}
+    moved = (related_by_key.get((hit.atom.id, hit.passage.n)) for hit in hits)
+    return [
+        hit._replace(section=item.section, marks=tuple(dict.fromkeys((*item.marks, *hit.marks)))) if item else hit
+        for hit, item in zip(hits, moved, strict=True)
+    ]
+
+
 def _section_of(item: ContextItem) -> str:
     """Return the section that an item belongs to."""
     atom = item.atom
     if atom.status in DISPUTED_STATUSES or not DISPUTE_MARKS.isdisjoint(item.marks):
         return "disputed"
+    if item.section:
+        return item.section
     if atom.is_segment or atom.memory_type is MemoryType.NARRATIVE:
         return "evidence"
     if atom.memory_type is MemoryType.PROCEDURE:

@@ -12,17 +12,18 @@ from lamina.atom.atom import Atom
 from lamina.atom.passage import Passage, passages_of
 from lamina.recall.context_packing import ContextItem, TokenCounter, estimate_tokens, pack_context
 from lamina.recall.marks import EarlierValue, HitMark, MovedBefore, ReplacedPassage, ValueTransition, is_flagged
+from lamina.recall.related_memories import RelatedFinder, RelatedMemory, find_none_related
 from lamina.text.normal_form import one_line
 from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
     from lamina.working.block import Block
 
-CoreLoader = Callable[[], Sequence[Atom]]
+CoreLoader = Callable[[], Sequence[ContextItem]]
 """Loads the core memories when they are needed."""
 
 
-def load_no_core() -> Sequence[Atom]:
+def load_no_core() -> Sequence[ContextItem]:
     """Return no core memories."""
     return ()
 
@@ -40,6 +41,7 @@ _TERM_LABELS: dict[str, str] = {
     "tells when": "states a time",
     "answer": "follows such a question",
     "question": "is itself a question",
+    "agent": "learnt by this agent",
     "graph": "links",
     "exact": "is about a name in the question",
     "entity": "mentions a name in the question",
@@ -202,17 +204,22 @@ class Recall:
     understood: tuple[tuple[str, str], ...] = ()
     filtered: tuple[tuple[str, int], ...] = ()
     core: CoreLoader = field(default=load_no_core, repr=False, compare=False)
+    find_related: RelatedFinder = field(default=find_none_related, repr=False, compare=False)
 
     @property
     def relevant(self) -> tuple[Hit, ...]:
         """The hits above the floor; none means that nothing is known."""
         return tuple(hit for hit in self.hits if hit.relevant)
 
+    def related(self) -> tuple[RelatedMemory, ...]:
+        """Return what the relevant hits depend on, are part of, implement, are caused by, support or contradict."""
+        return self.find_related(self.relevant)
+
     def context(self, budget: int = 2000, *, count: TokenCounter | None = None, blocks: Sequence[Block] = ()) -> str:
         """Return the relevant hits as fenced text in sections for an agent, core memories first, within a token budget.
 
         `count` counts the tokens of a text; by default the bundled tokenizer does. The notes of `blocks` are added, the
-        newest of them if there is no room for all.
+        newest of them if there is no room for all, and what the hits are related to.
         """
         return pack_context(
             [
@@ -220,9 +227,10 @@ class Recall:
                 *self._statement_items(),
             ],
             budget,
-            core=[(atom, passages_of(atom)[0]) for atom in self.core()],
+            core=self.core(),
             count=count or bundled_token_counter(),
             workstreams=[(block.workstream, block.lines) for block in blocks],
+            related=[memory.context_item for memory in self.related()],
         )
 
     def _statement_items(self) -> Iterator[ContextItem]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from lamina.atom.atom import Atom
 from lamina.atom.relation import RelationName
-from lamina.recall.candidate import Candidate, compute_weights, multiply_weights
+from lamina.recall.candidate import AGENT_TERM, Candidate, compute_weights, multiply_weights
 from lamina.recall.hit import Hit, HitList, VectorPrecision
 from lamina.recall.marks import HitMark
 from lamina.recall.model_selection import SelectedModels
@@ -178,7 +178,7 @@ def _build_relevance_test(
     }
 
     def counts(result: ResultPassage) -> bool:
-        relevance = _relevance_without_states(result.candidate)
+        relevance = _relevance_of_words(result.candidate)
         chance = states.answers.get(result.candidate.key) if states is not None else None
         is_talk = result.atom.is_segment or bool(result.atom.evidence)
         match = result.candidate.match
@@ -196,10 +196,13 @@ def _build_relevance_test(
     return counts
 
 
-def _relevance_without_states(candidate: Candidate) -> float:
-    """Return the relevance for which the floors were chosen: state terms change the order, they do not make a hit an
-    answer."""
-    return max(0.0, sum(amount for name, amount in candidate.terms.items() if not name.startswith(STATE_TERM)))
+def _relevance_of_words(candidate: Candidate) -> float:
+    """Return the relevance for which the floors were chosen: state and agent terms only change the order of hits, they
+    make nothing an answer."""
+    terms = (
+        amount for name, amount in candidate.terms.items() if not name.startswith(STATE_TERM) and name != AGENT_TERM
+    )
+    return max(0.0, sum(terms))
 
 
 def _has_declared_names(atom: Atom) -> bool:

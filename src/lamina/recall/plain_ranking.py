@@ -105,7 +105,7 @@ def _fold_case(text: str) -> str:
 
 def find_plain_hits(request: RecallRequest, view: RecallView) -> HitList:
     """Rank whole atoms with the plain ranking, without an index."""
-    atom_filter = AtomFilter(scopes=request.scopes, memory_types=request.memory_types)
+    atom_filter = AtomFilter(scopes=request.scopes, memory_types=request.memory_types, agent=request.learnt_by)
     if view.is_historical:
         atoms = [
             atom for atom in iterate_historical_atoms(view, atom_filter) if is_admitted(view, atom, request.statuses)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from lamina.models.model_choice import ModelChoice
-from lamina.recall.candidate import Candidate, add_channel_terms, add_reranker_term
+from lamina.recall.candidate import Candidate, add_agent_terms, add_channel_terms, add_reranker_term
 from lamina.recall.candidate_search import (
     CandidateFilter,
     CandidateSearch,
@@ -18,7 +18,7 @@ from lamina.recall.candidate_search import (
     find_superseded_candidates,
 )
 from lamina.recall.fact_chains import add_hop_terms, find_chained_facts
-from lamina.recall.hit import CoreLoader, HitList, Recall, load_no_core
+from lamina.recall.hit import HitList, Recall
 from lamina.recall.hit_builder import build_hits
 from lamina.recall.late_interaction import add_token_terms
 from lamina.recall.model_selection import SelectedModels, prepare_models, read_summary
@@ -61,12 +61,7 @@ class _Answer:
 
 
 def recall(
-    request: RecallRequest,
-    store: Store,
-    models: ModelChoice,
-    commit_file_edits: FileEditCommit,
-    recall_id: str,
-    load_core: CoreLoader = load_no_core,
+    request: RecallRequest, store: Store, models: ModelChoice, commit_file_edits: FileEditCommit, recall_id: str
 ) -> Recall:
     """Return the passages that answer a request, best first.
 
@@ -89,7 +84,6 @@ def recall(
         request.at,
         answer.understood,
         tuple(sorted(answer.hit_list.filtered.items())),
-        load_core,
     )
 
 
@@ -166,6 +160,8 @@ def _search_and_rank(
     states = _add_state_terms(candidates, request, query, selected, view)
     if not view.include_ended and not query.time_windows.phrases:
         add_newer_value_terms(candidates, query.text, view)
+    if request.agent is not None and not request.learnt_only:
+        add_agent_terms(candidates, request.agent, selected.profile, view)
     superseded = find_superseded_candidates(
         query, candidate_filter, selected, view, candidates, compare_tokens=not request.fast
     )
@@ -181,9 +177,16 @@ def _search_and_rank(
 def _build_filter(request: RecallRequest, view: RecallView) -> CandidateFilter:
     """Return the filter of the candidates, at the time of the view."""
     if view.is_historical:
-        return build_historical_filter(request.view_time, view, request.scopes, request.statuses, request.memory_types)
+        historical_filter = build_historical_filter(
+            request.view_time, view, request.scopes, request.statuses, request.memory_types
+        )
+        return replace(historical_filter, agent=request.learnt_by)
     return CandidateFilter(
-        scopes=request.scopes, statuses=request.statuses, memory_types=request.memory_types, valid_at=request.at
+        scopes=request.scopes,
+        statuses=request.statuses,
+        memory_types=request.memory_types,
+        valid_at=request.at,
+        agent=request.learnt_by,
     )
 
 

@@ -24,7 +24,7 @@ class RecallRequest:
     """A question with its filters. `at` is when it is asked, `view_time` the time at which the store is viewed.
 
     `assistant_prior` is added to the relevance of an assistant's turns. `filter_stale` leaves out stale and archived
-    atoms.
+    atoms. What the calling `agent` learnt ranks higher; with `learnt_only`, nothing else is searched.
 
     Raises InvalidInput for a question that is empty or too long, and for an unknown mode or value of `include`.
     """
@@ -40,6 +40,8 @@ class RecallRequest:
     assistant_prior: float = 0.0
     view_time: ViewTime = NOW
     filter_stale: bool = False
+    agent: str | None = None
+    learnt_only: bool = False
 
     def __post_init__(self) -> None:
         if not self.text.strip():
@@ -56,6 +58,11 @@ class RecallRequest:
     def memory_types(self) -> frozenset[MemoryType]:
         """The memory types that the mode lets through."""
         return MEMORY_TYPES_BY_MODE[self.mode]
+
+    @property
+    def learnt_by(self) -> str | None:
+        """The agent whose atoms alone are searched; None for all atoms."""
+        return self.agent if self.learnt_only else None
 
     @property
     def statuses(self) -> frozenset[Status]:

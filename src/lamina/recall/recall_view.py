@@ -16,7 +16,7 @@ from lamina.atom.effective_status import EffectiveStatus, effective_from, effect
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer
 from lamina.atom.passage import Passage, passage_of
-from lamina.atom.scope import Scope
+from lamina.atom.scope import Scope, is_of_agent
 from lamina.atom.status import ENDED, RECALL_WEIGHT, REPLACED, Status
 from lamina.errors import InvalidInput, NotFound
 from lamina.store.ageing_state import AgeingState
@@ -268,6 +268,7 @@ def _is_chosen(atom: Atom, atom_filter: AtomFilter) -> bool:
         and (atom_filter.subject is None or normal_form(atom.subject) == (normal_form(atom_filter.subject) or None))
         and atom_filter.session_id in (None, atom.session_id)
         and atom_filter.run_id in (None, atom.run_id)
+        and (atom_filter.agent is None or is_of_agent(atom_filter.agent, atom.scope, atom.agents))
         and (atom_filter.include_run_notes or not (atom.run_id and atom.layer is Layer.WORKING))
     )
 

@@ -14,6 +14,8 @@ SAID_BY_ASSISTANT = 0.10
 """Term for what the assistant said, if the question asks for that."""
 NAMED_SUBJECT, NAMED_ENTITY = 0.05, 0.03
 """Terms for a fact whose subject the question names, and for one with an entity that it names."""
+LEARNT_BY_AGENT = 0.15
+"""Term for what the calling agent learnt: a fact captured by it or for it, or a private note of its own."""
 GRAPH_NEARNESS = 0.1
 """Term for a fact that is linked to the best candidates, at most."""
 TEXT_POOL, POOL, NEIGHBOURS = 100, 100, 1

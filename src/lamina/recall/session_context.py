@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
@@ -12,6 +13,9 @@ from lamina.atom.kinds import Layer
 from lamina.atom.passage import passages_of
 from lamina.recall.context_packing import ContextItem, pack_context
 from lamina.recall.hit import Hit, bundled_token_counter
+
+if TYPE_CHECKING:
+    from lamina.working.block import Block
 
 NEWEST_READ, MAX_RECENT, MAX_TOPIC_HITS, MAX_CORE = 200, 12, 6, 40
 """How many of the newest atoms are read, and how many recent statements, hits about the topic and core memories are
@@ -27,22 +31,33 @@ class SessionContext:
 
 
 def build_session_context(
-    core: Sequence[Atom], newest: Iterable[Atom], topic_hits: Sequence[Hit], budget: int
+    core: Sequence[ContextItem],
+    newest: Iterable[Atom],
+    topic_hits: Sequence[Hit],
+    budget: int,
+    blocks: Sequence[Block] = (),
 ) -> SessionContext:
-    """Pack the context: core memories first, then the hits about the topic, the profile and the newest statements."""
-    core_ids = {atom.id for atom in core}
+    """Pack the context: core memories and the notes of blocks first, then the hits about the topic, the profile and the
+    newest statements."""
+    core_ids = {item.atom.id for item in core}
     topic_items = [
         ContextItem(hit.atom, hit.passage, hit.text, hit.notes) for hit in topic_hits if hit.atom.id not in core_ids
     ]
     items = [*topic_items, *_as_items(select_session_atoms(core, newest))]
-    text = pack_context(items, budget, core=[*_as_items(core[:MAX_CORE])], count=bundled_token_counter())
-    ids = dict.fromkeys([*(atom.id for atom in core), *(item.atom.id for item in items)])
+    text = pack_context(
+        items,
+        budget,
+        core=core[:MAX_CORE],
+        workstreams=[(block.workstream, block.lines) for block in blocks],
+        count=bundled_token_counter(),
+    )
+    ids = dict.fromkeys(item.atom.id for item in (*core, *items))
     return SessionContext(text, tuple(atom_id for atom_id in ids if atom_id in text))
 
 
-def select_session_atoms(core: Sequence[Atom], newest: Iterable[Atom]) -> list[Atom]:
+def select_session_atoms(core: Sequence[ContextItem], newest: Iterable[Atom]) -> list[Atom]:
     """Return the newest atoms to show beside the core: all of the profile, and the latest statements."""
-    core_ids = {atom.id for atom in core}
+    core_ids = {item.atom.id for item in core}
     searchable = [atom for atom in newest if atom.is_searched and not atom.is_segment and atom.id not in core_ids]
     profile = [candidate for candidate in searchable if candidate.layer is Layer.PROFILE]
     return [*profile, *[candidate for candidate in searchable if candidate.layer is not Layer.PROFILE][:MAX_RECENT]]

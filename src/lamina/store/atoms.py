@@ -20,7 +20,8 @@ class AtomFilter:
     """A selection of atoms to read. Scopes are required: an empty tuple selects nothing.
 
     `core_only`: only pinned atoms and those that never age. `include_run_notes`: whether the notes of runs are
-    included. `expired_by`: only active atoms whose valid time ended by this moment.
+    included. `expired_by`: only active atoms whose valid time ended by this moment. `agent`: only what this agent
+    learnt (`is_of_agent`).
     """
 
     scopes: tuple[Scope, ...]
@@ -38,6 +39,7 @@ class AtomFilter:
     valid_at: datetime | None = None
     expired_by: datetime | None = None
     core_only: bool = False
+    agent: str | None = None
     limit: int | None = None
     offset: int = 0
 

@@ -109,7 +109,8 @@ class VectorQuery:
     not weighted, because less weight would raise it. Passages are filtered before they are ranked; one with neither a
     vector nor a text score is skipped. `neighbours` of the passages before and after each of the best are returned too,
     and those in `extra_keys` if they pass the filters. Two moments replace `valid_at`: `true_at` selects what was valid
-    then, superseded or not; `known_by` selects what was recorded by then, whatever its status is now.
+    then, superseded or not; `known_by` selects what was recorded by then, whatever its status is now. `agent`: only
+    what this agent learnt (`is_of_agent`).
     """
 
     scopes: tuple[Scope, ...]
@@ -127,6 +128,7 @@ class VectorQuery:
     extra_keys: Collection[PassageKey] = ()
     true_at: datetime | None = None
     known_by: datetime | None = None
+    agent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

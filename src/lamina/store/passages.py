@@ -21,7 +21,7 @@ class TextQuery:
 
     `is_exhaustive` scores every match of the most common word too; pruning is measured against it. Two moments replace
     `valid_at`: `true_at` selects what was valid then, superseded or not; `known_by` selects what was recorded by then,
-    whatever its status is now.
+    whatever its status is now. `agent`: only what this agent learnt (`is_of_agent`).
     """
 
     scopes: tuple[Scope, ...]
@@ -34,6 +34,7 @@ class TextQuery:
     is_exhaustive: bool = False
     true_at: datetime | None = None
     known_by: datetime | None = None
+    agent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import passages_of, render_passage
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status, TransitionCause
-from lamina.store.base import TransactionMode
+from lamina.store.base import AtomFilter, TransactionMode
 from lamina.store.encodings import PassageKey, ScoreTerms
 from lamina.testing.store_harness import ANN, BOB, DAY, LOCAL, NOON, OTHER, Contract
 from lamina.testing.stored_encodings import WORDS, commit_random_atoms, commit_segment, missing_texts
@@ -118,6 +118,31 @@ class PassageSearchContract(Contract):
                     nearest_passages(harness, "milk", limit=limit, text_scores=texts, text_weight=1.0).keys()
                     == first.keys()
                 )
+
+    def test_what_an_agent_learnt_is_searched_alone_by_words_vectors_and_fields(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            shared = harness.add("tea of all")
+            for_ann = harness.add("tea for ann", agents=("bob", "Ann"))
+            private = harness.add("tea of ann", scope=ANN)
+            others = [harness.add("tea for bob", agents=("bob",)), harness.add("tea of bob", scope=BOB)]
+            encode_missing(harness)
+            for _ in range(2):
+                learnt = {for_ann.id, private.id}
+                assert {key[0] for key in nearest_passages(harness, "tea", LOCAL, ANN, agent="ann")} == learnt
+                assert {match.atom_id for match in harness.search("tea", LOCAL, ANN, agent="ann")} == learnt
+                read = harness.store.atoms.read(AtomFilter(scopes=(LOCAL, ANN), agent="ann"))
+                assert {atom.id for atom in read} == learnt
+                assert {key[0] for key in nearest_passages(harness, "tea", LOCAL, ANN)} == learnt | {
+                    shared.id,
+                    others[0].id,
+                }
+                # "an" is the beginning of a name and no name.
+                assert nearest_passages(harness, "tea", LOCAL, ANN, BOB, agent="an") == {}
+                assert harness.search("tea", LOCAL, ANN, BOB, agent="an") == []
+                query = vector_query(harness, "tea", LOCAL, ANN, agent="ann")
+                counted = harness.store.passages.count_filtered_out(query, -1.0)
+                assert counted == {"not learnt by this agent": 2}
+                harness.store.admin.rebuild_index()
 
     def test_a_passage_without_a_vector_is_scored_by_its_words_alone(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:

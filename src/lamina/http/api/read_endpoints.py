@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from lamina.documents.arguments import MAX_HITS, MAX_ROWS, Question
+from lamina.documents.arguments import MAX_HITS, MAX_ROWS, Blocks, Question
 from lamina.documents.atom import atom_document, atom_documents, load_quotes, neighbour_documents
 from lamina.documents.journal import HistoryDocument, entry_document, history_document
 from lamina.documents.recall import AnswerDocument, RecallDocument, answer_document, hit_documents, recall_document
@@ -35,8 +35,9 @@ def recall_long(context: CurrentCaller, body: bodies.RecallBody) -> RecallDocume
 
 
 def _recall(context: CallerContext, question: str, options: bodies.RecallOptions) -> RecallDocument:
-    recalled = context.memory.recall(question, **options.given_fields("q", "question", "budget"))
-    return recall_document(recalled, budget=options.budget)
+    memory = context.memory
+    recalled = memory.recall(question, **options.given_fields("q", "question", "budget", "blocks"))
+    return recall_document(recalled, options.budget, [memory.block(name) for name in options.blocks])
 
 
 @read_endpoint(router, "/answer", SLOW_READ, method="POST")
@@ -68,9 +69,11 @@ def context(
     context: CurrentCaller,
     budget: Annotated[bodies.Budget, Query()] = 2000,
     about: Annotated[Question | None, Query(description="What the session is about, such as a project.")] = None,
+    blocks: Annotated[Blocks, Query()] = [],  # noqa: B006 - the default of a query parameter
 ) -> documents.ContextDocument:
     """Return what an agent should know when a session starts: core memories, profile, recent statements, fenced."""
-    start = context.memory.beginning(about, budget)
+    memory = context.memory
+    start = memory.beginning(about, budget, blocks=[memory.block(name) for name in blocks])
     return documents.ContextDocument(context=start.text, known=bool(start.ids), about=about, atoms=list(start.ids))
 
 

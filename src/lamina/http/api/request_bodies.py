@@ -79,6 +79,7 @@ class CaptureBody(VerbArguments):
     source_id: fields.SourceId = None
     observed_at: ObservedAt = None
     origin: fields.StatedOrigin = None
+    agents: fields.Agents = Field(default=[])
     private: fields.Private = False
     key: Annotated[str, Field(min_length=1, max_length=fields.MAX_KEY_LENGTH)] | None = Field(
         default=None, description="The same as the header Idempotency-Key, which takes precedence."
@@ -118,6 +119,7 @@ class StatementBody(StatementFields):
     observed_at: ObservedAt = None
     source_id: fields.SourceId = None
     session_id: fields.SessionId = None
+    agents: fields.Agents | None = None
     pinned: fields.Pinned | None = None
 
 
@@ -200,6 +202,7 @@ class RecallOptions(VerbArguments):
     known_at: KnownAt = None
     filter_stale: Annotated[bool, fields.FILTER_STALE] = False
     budget: Budget = 2000
+    blocks: fields.Blocks = Field(default=[])
 
 
 class RecallParameters(RecallOptions):

@@ -224,6 +224,13 @@ def _where(atom_filter: AtomFilter) -> tuple[str, list[Any]]:
         parts.append("(json_extract(record, '$.run_id') IS NULL OR json_extract(record, '$.layer') IS NOT 'working')")
     if atom_filter.core_only:
         parts.append("(json_extract(record, '$.pinned')=1 OR json_extract(record, '$.durability')='core')")
+    if atom_filter.agent is not None:
+        parts.append(
+            "(substr(scope, -length(?))=? OR (instr(scope, ':agent:')=0 AND EXISTS("
+            "SELECT 1 FROM json_each(record, '$.agents') WHERE lower(value)=?)))"
+        )
+        own_scope_end = f":agent:{atom_filter.agent}"
+        values.extend([own_scope_end, own_scope_end, atom_filter.agent])
     if atom_filter.contents is not None:
         keys = [key for content in atom_filter.contents if (key := content_key(content))]
         parts.append(f"content_hash IN ({','.join('?' * len(keys))})")

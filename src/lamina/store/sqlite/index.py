@@ -27,6 +27,7 @@ from lamina.store.sqlite.index_rows import (
     WriteBatch,
     edges_of,
     is_indexed,
+    join_agents,
     passage_row,
     session_key,
     text_table,
@@ -38,7 +39,7 @@ from lamina.store.sqlite.past_passages import PastPassages, past_table
 from lamina.store.sqlite.precision import KEPT_TABLES, SCHEMA
 from lamina.text.analyser import ANALYSER_VERSION
 
-FORMAT = 7
+FORMAT = 8
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -48,7 +49,7 @@ CREATE TABLE atoms(
   id INTEGER PRIMARY KEY, atom_id TEXT NOT NULL UNIQUE, scope INTEGER NOT NULL, status TEXT NOT NULL,
   memory_type TEXT NOT NULL, valid_from INTEGER, valid_until INTEGER, recorded_at INTEGER NOT NULL,
   shelf INTEGER NOT NULL, session TEXT NOT NULL, layer TEXT NOT NULL, origin TEXT NOT NULL,
-  seq INTEGER NOT NULL, bits INTEGER NOT NULL DEFAULT 32);
+  agents TEXT NOT NULL, seq INTEGER NOT NULL, bits INTEGER NOT NULL DEFAULT 32);
 CREATE INDEX atoms_by_seq ON atoms(seq);
 CREATE TABLE passages(
   id INTEGER PRIMARY KEY, atom INTEGER NOT NULL, n INTEGER NOT NULL, length INTEGER NOT NULL, tokens TEXT NOT NULL,
@@ -69,11 +70,11 @@ CREATE TABLE rests(
 CREATE INDEX rests_of ON rests(atom_id);
 """
 _PUT_ATOM = """INSERT INTO atoms(
-  id, atom_id, scope, status, memory_type, valid_from, valid_until, recorded_at, shelf, session, layer, origin, seq)
-VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET scope=excluded.scope, status=excluded.status,
+  id, atom_id, scope, status, memory_type, valid_from, valid_until, recorded_at, shelf, session, layer, origin, agents,
+  seq) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT(id) DO UPDATE SET scope=excluded.scope, status=excluded.status,
   memory_type=excluded.memory_type, valid_from=excluded.valid_from, valid_until=excluded.valid_until,
   recorded_at=excluded.recorded_at, shelf=excluded.shelf, session=excluded.session, layer=excluded.layer,
-  origin=excluded.origin, seq=excluded.seq
+  origin=excluded.origin, agents=excluded.agents, seq=excluded.seq
 """
 _READ_STATE = (
     "SELECT (SELECT value FROM meta WHERE key='applied_seq'), (SELECT value FROM meta WHERE key='edition'), "
@@ -314,5 +315,6 @@ def _atom_row(atom: Atom, row: IndexedAtom, seq: int) -> tuple[object, ...]:
         session_key(atom),
         atom.layer.value,
         atom.origin.value,
+        join_agents(atom.agents),
         seq,
     )

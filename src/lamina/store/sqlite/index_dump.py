@@ -11,7 +11,7 @@ from lamina.store.sqlite.past_passages import past_table
 
 _DUMP_QUERIES = {
     "atom": "SELECT a.atom_id, s.scope, a.status, a.memory_type, a.valid_from, a.valid_until, a.recorded_at, "
-    "a.shelf, a.session, a.layer, a.origin "
+    "a.shelf, a.session, a.layer, a.origin, a.agents "
     "FROM atoms a JOIN scopes s ON s.id=a.scope ORDER BY 1",
     "passage": "SELECT a.atom_id, p.n, p.length, p.tokens, hex(p.digest), p.speaker, p.at, p.asks, p.tells_of "
     "FROM passages p JOIN atoms a ON a.id=p.atom ORDER BY 1, 2",

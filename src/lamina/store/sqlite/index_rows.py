@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -40,6 +41,11 @@ class IndexedPassage:
     at: int
     is_question: bool
     mentioned_at: int | None
+
+
+def join_agents(agents: Sequence[str]) -> str:
+    """Return the agents that an atom names as one text; `splitlines` returns them again."""
+    return "\n".join(agent.casefold() for agent in agents)
 
 
 def to_indexed(atom: Atom, passage: Passage) -> IndexedPassage:

@@ -29,7 +29,7 @@ STATUSES, TYPES, LAYERS, ORIGINS = tuple(Status), tuple(MemoryType), tuple(Layer
 ALWAYS, NEVER_ENDS = -(2**62), 2**62
 SELECTED = (
     "a.atom_id, p.n, a.scope, a.status, a.memory_type, a.valid_from, a.valid_until, a.recorded_at, a.session, "
-    "p.digest, p.speaker, p.at, p.asks, a.layer, a.origin, p.tells_of"
+    "p.digest, p.speaker, p.at, p.asks, a.layer, a.origin, p.tells_of, a.agents"
 )
 """The selected columns of a passage, in the order they are read."""
 _ID_CHARS, _NUMBER_CHARS = 26, 8
@@ -39,7 +39,7 @@ _COLUMNS: dict[str, np.dtype[Any]] = {
     "key": _KEY_TYPE,
     **dict.fromkeys(("alive", "asks"), np.dtype(np.bool_)),
     **dict.fromkeys(("status", "type", "layer", "origin"), np.dtype(np.int8)),
-    **dict.fromkeys(("scope", "speaker", "text", "session"), np.dtype(np.int32)),
+    **dict.fromkeys(("scope", "speaker", "text", "session", "agents"), np.dtype(np.int32)),
     **dict.fromkeys(("starts", "ends", "recorded", "at", "tells_of", "begins", "until"), np.dtype(np.int64)),
 }
 _STATUS_OF = {status.value: number for number, status in enumerate(STATUSES)}
@@ -58,6 +58,7 @@ class PassageColumns:
         self.count = self.deleted_count = self._sorted_count = 0
         self.texts = TextNumbers()
         self.speakers: dict[str, int] = {}
+        self.agent_lists: dict[str, int] = {}
         self._sessions: dict[tuple[int, str], int] = {}
         self._by_session: RowNumbers = np.empty(0, dtype=np.int64)
         self._session_starts: RowNumbers = np.zeros(1, dtype=np.int64)
@@ -117,7 +118,7 @@ class PassageColumns:
     def _to_columns(self, rows: Sequence[tuple[Any, ...]]) -> tuple[Arrays, list[bool]]:
         """Return the columns of some passages, and which of their texts had a number already."""
         ids, ns, scopes, statuses, types, starts, ends, recorded, sessions, digests, *details = zip(*rows, strict=True)
-        speakers, at, asks, layers, origins, tells_of = details
+        speakers, at, asks, layers, origins, tells_of, agents = details
         texts, existed = self._number_texts(digests)
         status = np.array([_STATUS_OF[name] for name in statuses], dtype=np.int8)
         ended, moments = _HAS_ENDED[status], np.array(at, dtype=np.int64)
@@ -135,6 +136,7 @@ class PassageColumns:
             "ends": np.where(ended, NEVER_ENDS, until),
             "recorded": recorded,
             "speaker": [self.speakers.setdefault(speaker, len(self.speakers)) for speaker in speakers],
+            "agents": [self.agent_lists.setdefault(names, len(self.agent_lists)) for names in agents],
             "at": moments,
             "asks": asks,
             "text": texts,
@@ -229,7 +231,11 @@ class PassageColumns:
         """Return the arrays and metadata to save; call `compact` first."""
         arrays = {f"row.{name}": column[: self.count] for name, column in self._columns.items()}
         arrays |= {"by_session": self._by_session, "session_starts": self._session_starts, **self.texts.to_arrays()}
-        return arrays, {"speakers": list(self.speakers), "sessions": list(self._sessions)}
+        return arrays, {
+            "speakers": list(self.speakers),
+            "agent_lists": list(self.agent_lists),
+            "sessions": list(self._sessions),
+        }
 
     @classmethod
     def from_arrays(cls, array_file: SavedArrays) -> PassageColumns:
@@ -239,6 +245,7 @@ class PassageColumns:
         rows.count = rows._sorted_count = array_file.lengths["row.key"]
         rows.texts = TextNumbers.from_arrays(array_file)
         rows.speakers = {name: number for number, name in enumerate(array_file.metadata["speakers"])}
+        rows.agent_lists = {names: number for number, names in enumerate(array_file.metadata["agent_lists"])}
         rows._sessions = {(scope, name): number for number, (scope, name) in enumerate(array_file.metadata["sessions"])}
         rows._by_session = array_file.arrays["by_session"][: array_file.lengths["by_session"]]
         rows._session_starts = array_file.arrays["session_starts"][: array_file.lengths["session_starts"]]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer
-from lamina.atom.scope import Scope
+from lamina.atom.scope import Scope, is_of_agent
 from lamina.atom.status import ENDED, RECALL_WEIGHT, REPLACED, Status
 from lamina.atom.trust import Origin
 from lamina.store.encodings import NearPassage, PassageKey, VectorQuery
@@ -186,8 +186,8 @@ def _search_table(
     limit = max(MIN_CANDIDATES, 2 * query.limit)
     while True:
         ranked = db.rows(
-            f"SELECT f.rank, a.atom_id, p.n, p.length, p.tokens, a.status, a.memory_type, {table.columns} FROM "
-            f"(SELECT rowid, rank FROM {table.name} WHERE {table.name} MATCH ? ORDER BY rank LIMIT ?) f "
+            f"SELECT f.rank, a.agents, a.atom_id, p.n, p.length, p.tokens, a.status, a.memory_type, {table.columns} "
+            f"FROM (SELECT rowid, rank FROM {table.name} WHERE {table.name} MATCH ? ORDER BY rank LIMIT ?) f "
             f"CROSS JOIN {table.passages} p ON p.id=f.rowid CROSS JOIN atoms a ON a.id=p.atom "
             # The table's number was read before: if the index was rebuilt since, it may be that of another scope.
             "WHERE a.scope=(SELECT id FROM scopes WHERE scope=?) ORDER BY p.id",
@@ -196,7 +196,12 @@ def _search_table(
         is_complete = len(ranked) <= limit
         # Passages that tie at the cut are all taken or none, else the result would depend on row numbers.
         worst = max((row[0] for row in ranked), default=0.0)
-        matches = score(row[1:] for row in ranked if is_complete or row[0] < worst)
+        matches = score(
+            row[2:]
+            for row in ranked
+            if (is_complete or row[0] < worst)
+            and (query.agent is None or is_of_agent(query.agent, scope, row[1].splitlines()))
+        )
         if is_complete or (len(matches) >= query.limit and _is_settled(matches, query.limit)):
             return matches
         limit *= 4

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
+from lamina.atom.scope import Scope, agent_name
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.store.encodings import NearPassage, PassageKey, VectorQuery
 from lamina.store.passages import PassageSummary
@@ -45,7 +45,7 @@ EXACT_FACTOR = 4
 _SCAN_ERROR = 0.1
 """The largest error of a cosine from a 2-bit scan, except for one in millions."""
 _READ_BATCH = 20_000
-_FORMAT = 4
+_FORMAT = 5
 _CANDIDATE_COLUMNS = ("scope", "status", "layer", "origin", "recorded", "speaker", "at", "asks", "text", "tells_of")
 
 
@@ -216,6 +216,8 @@ class VectorSearch:
         status, kind = STATUSES[self._columns["status"][row]], TYPES[self._columns["type"][row]]
         if status not in query.status_weights:
             return str(status.value)
+        if query.agent is not None and not self._agent_rows(query.agent)[row]:
+            return "not learnt by this agent"
         return "not of this mode" if kind not in query.memory_types else "not valid then"
 
     def _top_rows(self, rows: NDArray[np.int64], score: Floats, limit: int) -> list[int]:
@@ -243,7 +245,20 @@ class VectorSearch:
             allowed = self._scope_rows(query.scopes) & (columns[start_column] <= at) & (columns[end_column] > at)
         allowed &= self._rows_with("status", STATUSES, query.status_weights)
         allowed &= self._rows_with("type", TYPES, query.memory_types)
-        return allowed
+        return allowed if query.agent is None else allowed & self._agent_rows(query.agent)
+
+    def _agent_rows(self, agent: str) -> NDArray[np.bool_]:
+        """Return which rows are of what an agent learnt: those of its own scope, and those of others that name it."""
+        names_agent = [agent in names.splitlines() for names in self._columns.agent_lists]
+        named = np.array([*names_agent, False], dtype=np.bool_)[self._columns["agents"]]
+        owners = {number: agent_name(scope) for number, scope in self._scopes.items()}
+        is_organisation = np.zeros(max(owners, default=0) + 1, dtype=np.bool_)
+        is_own = is_organisation.copy()
+        is_organisation[[number for number, owner in owners.items() if owner is None]] = True
+        is_own[[number for number, owner in owners.items() if owner == agent]] = True
+        scopes = self._columns["scope"]
+        result: NDArray[np.bool_] = is_own[scopes] | (named & is_organisation[scopes])
+        return result
 
     def _session_order(self, row: int) -> SessionRows:
         """Return the rows of a row's session, in order; cached."""
