@@ -114,7 +114,7 @@ def test_one_call_reads_a_batch_and_only_its_end_differs() -> None:
 
 
 def test_the_schemas_are_small_and_bounded() -> None:
-    assert len(ModelStatement.model_fields) == 6
+    assert len(ModelStatement.model_fields) == 9
     for schema in (ModelStatements, PairAnswers):
         assert find_unbounded(build_wire_schema(schema)) == []
 

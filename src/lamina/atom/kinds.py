@@ -103,6 +103,10 @@ KINDS: dict[str, Kind] = {
 }
 
 
+EXTRACTED_KINDS = ("fact", "preference", "interaction", "summary", "user_request", "entity", "interest", "decision")
+"""The kinds that extraction assigns: by a language model, or where a sentence begins with the name of one."""
+
+
 def kind_traits(kind: str) -> Kind:
     """Return the traits of a kind; an unknown kind has those of `fact`."""
     return KINDS.get(kind, KINDS["fact"])

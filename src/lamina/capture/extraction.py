@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Protocol
 
 from lamina.atom.atom import Evidence
+from lamina.atom.identity import AtomId
+from lamina.atom.relation import RelationName
 from lamina.capture.llm.counts import ModelCounts
 
 
@@ -21,6 +23,25 @@ class CapturedTurn:
     text: str
     speaker: str | None
     at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StoredStatement:
+    """A stored statement that an extractor may relate new ones to, and the sentence it rests on."""
+
+    id: AtomId
+    content: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class StatedRelation:
+    """What a statement is to another: a stored one, `stored_id`, or one extracted from the same turns."""
+
+    name: RelationName
+    evidence: Evidence
+    content: str
+    stored_id: AtomId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +60,7 @@ class ExtractedStatement:
     confidence: float = 0.95
     valid_from: datetime | None = None
     may_end_others: bool = True
+    relations: tuple[StatedRelation, ...] = ()
 
 
 class Extractor(Protocol):
@@ -92,15 +114,18 @@ class CountingExtractor(ABC):
 
     @abstractmethod
     def extract_with_counts(
-        self, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = ()
+        self, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = (), stored: Sequence[StoredStatement] = ()
     ) -> ExtractionResult:
-        """Return every statement of the turns, in their order, with counts."""
+        """Return every statement of the turns, in their order, with its relations to `stored` ones, and counts."""
 
 
 def run_extractor(
-    extractor: Extractor, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = ()
+    extractor: Extractor,
+    turns: Sequence[CapturedTurn],
+    before: Sequence[CapturedTurn] = (),
+    stored: Sequence[StoredStatement] = (),
 ) -> ExtractionResult:
-    """Return what any extractor finds, with counts if a language model was called."""
+    """Return what any extractor finds, with relations and counts if a language model was called."""
     if isinstance(extractor, CountingExtractor):
-        return extractor.extract_with_counts(turns, before)
+        return extractor.extract_with_counts(turns, before, stored)
     return ExtractionResult(tuple(extractor.extract(turns, before)), extractor.name)

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lamina.capture.prose import find_fenced_code, is_question
+from lamina.atom.kinds import EXTRACTED_KINDS
+from lamina.capture.prose import find_fenced_code, is_pasted, is_question
 from lamina.models.state_model import SentenceState
 from lamina.text.sentences import find_sentences
 
@@ -30,6 +31,9 @@ class RequestKind(StrEnum):
     SECRET = "secret"
 
 
+_KIND_LABEL = re.compile(
+    rf"(?:[-*•]\s+)?({'|'.join(kind.replace('_', '[ _]') for kind in EXTRACTED_KINDS)})\s*:\s+", re.IGNORECASE
+)
 MIN_PROBABILITY = {RequestKind.FORGET: 0.8, RequestKind.KEEP_OUT: 0.8, RequestKind.SECRET: 0.5}
 """The least probabilities at which the model is believed; about nine of ten are right on unseen turns."""
 MIN_PROBABILITY_LIGHT = dict.fromkeys(RequestKind, 0.95)
@@ -62,6 +66,23 @@ def find_remember_requests(text: str) -> list[tuple[int, int]]:
     starts = [match.end() for match in _REMEMBER_REQUEST.finditer(text)]
     spans = [(start, ends[index]) for start in starts if (index := bisect_right(ends, start)) < len(ends)]
     return [(start, end) for start, end in spans if not text[start:end].rstrip().endswith(("?", "？"))]
+
+
+def find_labelled_statements(text: str) -> dict[int, tuple[int, str]]:
+    """Return the sentences that begin with the name of a kind, such as "Preference: tea, not coffee."
+
+    For each, by its end: where its words begin after the label, and the kind.
+    """
+    labelled: dict[int, tuple[int, str]] = {}
+    if is_pasted(text):
+        return labelled
+    code = find_fenced_code(text)
+    for start, end in find_sentences(text):
+        match = _KIND_LABEL.match(text, start, end)
+        in_code = any(first <= start < last for first, last in code)
+        if match is not None and not in_code and text[match.end() : end].strip():
+            labelled[end] = match.end(), match[1].lower().replace(" ", "_")
+    return labelled
 
 
 def find_forget_requests(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from lamina.atom.atom import Evidence
 from lamina.capture.extraction import CapturedTurn, ExtractedStatement
-from lamina.capture.memory_requests import find_remember_requests, is_direct_order
+from lamina.capture.memory_requests import find_labelled_statements, find_remember_requests, is_direct_order
 from lamina.capture.prose import find_fenced_code, is_pasted, is_prose, is_question
 from lamina.models.state_model import SentenceState
 from lamina.states.state_reader import StateReader
@@ -46,7 +46,9 @@ class StateExtractor:
 
     def _find_statements(self, turn: CapturedTurn) -> Iterator[ExtractedStatement]:
         states = self._reader.read(turn.text)
-        requested = {end: start for start, end in find_remember_requests(turn.text)}
+        labelled = find_labelled_statements(turn.text)
+        requested = {end: start for end, (start, _) in labelled.items()}
+        requested |= {end: start for start, end in find_remember_requests(turn.text)}
         is_kept_out = any(state.keep_out >= MIN_PROBABILITY for state in states)
         code_spans = find_fenced_code(turn.text)
         seen_contents: set[str] = set()
@@ -62,7 +64,7 @@ class StateExtractor:
             has_value = state.value is not None and state.value[0] >= start
             yield ExtractedStatement(
                 content=content,
-                kind="fact",
+                kind=labelled[state.end][1] if state.end in labelled else "fact",
                 evidence=Evidence(turn.segment, turn.n, start, state.end),
                 subject=speaker_subject(turn.speaker),
                 value=(turn.text[slice(*state.value)].strip() or None) if state.value and has_value else None,

@@ -32,12 +32,19 @@ from lamina.capture.extraction import (
     ExtractedStatement,
     ExtractionResult,
     Extractor,
+    StoredStatement,
     run_extractor,
 )
 from lamina.capture.llm.counts import ModelCounts
-from lamina.capture.memory_requests import find_remember_requests
+from lamina.capture.memory_requests import find_labelled_statements, find_remember_requests
 from lamina.capture.recalled_context import remove_recalled_context
 from lamina.capture.state_extractor import speaker_subject
+from lamina.capture.stated_relations import (
+    StatementPair,
+    find_stored_statements,
+    link_stated_relations,
+    nominate_stated_changes,
+)
 from lamina.capture.statement_commit import classify_statements
 from lamina.capture.statement_filters import is_echo, is_memory_talk, score_importance
 from lamina.capture.store_reads import WriteContext
@@ -124,7 +131,9 @@ class StatementExtractor:
         """Return the statements of turns, each assigned to a box and scored for surprise, and the nominated changes."""
         if not turns:
             return StatementBatch([], self.extractor.name)
-        extracted = build_statements(turns, before, self.extractor, segments, context.ids, _recently_recalled(context))
+        stored = [] if self.is_instant else find_stored_statements(turns, context)
+        recalled = _recently_recalled(context)
+        extracted = build_statements(turns, before, self.extractor, segments, context.ids, recalled, stored)
         self._prefetch_existing(extracted.atoms, context)
         scorer = SurpriseScorer(context.reads.store, self.embedder() if extracted.atoms else None, context.now)
         batch = replace(extracted, atoms=[scorer.apply(atom) for atom in assign_boxes(extracted.atoms, context)])
@@ -152,7 +161,8 @@ class StatementExtractor:
         change_counts = ModelCounts(
             result.calls, pairs=result.pairs, likely=len(result.changes) - sure_count, sure=sure_count
         )
-        return replace(batch, nominations=result.changes, counts=(batch.counts or ModelCounts()) + change_counts)
+        nominations = (*batch.nominations, *result.changes)
+        return replace(batch, nominations=nominations, counts=(batch.counts or ModelCounts()) + change_counts)
 
     def decide(
         self,
@@ -185,19 +195,22 @@ def build_statements(
     segments: Mapping[str, Atom],
     ids: Iterator[AtomId],
     recalled: Collection[str] = (),
+    stored: Sequence[StoredStatement] = (),
 ) -> StatementBatch:
-    """Return the atoms that the turns state, in their order.
+    """Return the atoms that the turns state, in their order, with the relations that they name among each other and to
+    `stored` statements.
 
     A sentence that a user asks to remember always becomes one. Repetitions of `recalled` statements and talk about the
     memory itself are left out.
     """
     atoms: list[Atom] = []
+    nominations: list[Nomination] = []
     extractor_name, failure = extractor.name, None
     counts: ModelCounts | None = None
     for start in range(0, len(turns), BATCH_TURNS):
         spoken = [turn for turn in turns[start : start + BATCH_TURNS] if not _is_tool_or_prompt(turn.speaker)]
         batch = [turn for turn in spoken if not _is_memory_text(turn.text, recalled)]
-        result = _run_extractor_safely(extractor, batch, [*before, *turns[:start]][-CONTEXT_TURNS:])
+        result = _run_extractor_safely(extractor, batch, [*before, *turns[:start]][-CONTEXT_TURNS:], stored)
         extractor_name, failure = (
             (result.extractor_name, result.failure) if result.failure else (extractor_name, failure)
         )
@@ -208,17 +221,22 @@ def build_statements(
         ]
         extracted += _find_requested_statements(batch, extracted)
         times = {(turn.segment, turn.n): turn.at for turn in batch}
-        new_atoms = list(_make_atoms(sorted(extracted, key=_position), segments, times, ids))
-        atoms += link_causes(new_atoms, turn_texts, batch[-1].at) if batch else new_atoms
-    return StatementBatch(atoms, extractor_name, failure, counts=counts)
+        pairs = list(_make_atoms(sorted(extracted, key=_position), segments, times, ids))
+        if pairs:
+            atoms += link_causes(link_stated_relations(pairs, batch[-1].at), turn_texts, batch[-1].at)
+            nominations += nominate_stated_changes(pairs)
+    return StatementBatch(atoms, extractor_name, failure, tuple(nominations), counts)
 
 
 def _run_extractor_safely(
-    extractor: Extractor, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn]
+    extractor: Extractor,
+    turns: Sequence[CapturedTurn],
+    before: Sequence[CapturedTurn],
+    stored: Sequence[StoredStatement],
 ) -> ExtractionResult:
     """Return what the extractor finds; an extractor that raises contributes nothing, and the text is stored anyway."""
     try:
-        return run_extractor(extractor, turns, before)
+        return run_extractor(extractor, turns, before, stored)
     except Exception as error:  # noqa: BLE001 - extractors may be third-party code
         logger.error("%s failed on %d turns: %s", extractor.name, len(turns), summarise_error(error))
         return ExtractionResult((), "no extractor", f"{extractor.name} failed: {type(error).__name__}")
@@ -249,22 +267,31 @@ def _is_recalled_or_redacted(statement: ExtractedStatement, turn_texts: Mapping[
 def _find_requested_statements(
     turns: Sequence[CapturedTurn], extracted: Sequence[ExtractedStatement]
 ) -> list[ExtractedStatement]:
-    """Return the sentences that a user asked to remember and that the extractor did not cover, verbatim."""
+    """Return the sentences that a user asked to remember or labelled with a kind, and that the extractor did not cover,
+    verbatim."""
     covered = [statement.evidence for statement in extracted]
     return [
         ExtractedStatement(
             content=turn.text[evidence.start : evidence.end],
-            kind="fact",
+            kind=kind,
             confidence=1.0,
             subject=speaker_subject(turn.speaker),
             evidence=evidence,
         )
         for turn in turns
         if not is_assistant(turn.speaker)  # "keep in mind that…" is no request if an assistant says it
-        for evidence in (Evidence(turn.segment, turn.n, *span) for span in find_remember_requests(turn.text))
+        for evidence, kind in _find_requests(turn)
         if len(turn.text[evidence.start : evidence.end].encode()) <= CONTENT_LIMIT
         if not any(map(evidence.overlaps, covered))
     ]
+
+
+def _find_requests(turn: CapturedTurn) -> list[tuple[Evidence, str]]:
+    """Return the sentences of a turn that it asks to remember or labels with a kind, each with its kind."""
+    labelled = find_labelled_statements(turn.text)
+    spans = [(start, end, "fact") for start, end in find_remember_requests(turn.text) if end not in labelled]
+    spans += [(start, end, kind) for end, (start, kind) in labelled.items()]
+    return [(Evidence(turn.segment, turn.n, start, end), kind) for start, end, kind in spans]
 
 
 def _make_atoms(
@@ -272,8 +299,8 @@ def _make_atoms(
     segments: Mapping[str, Atom],
     times: Mapping[tuple[str, int], datetime],
     ids: Iterator[AtomId],
-) -> Iterator[Atom]:
-    """Yield the atoms of extracted statements, without greetings and statements that have no words."""
+) -> Iterator[StatementPair]:
+    """Yield extracted statements with their atoms, without greetings and statements that have no words."""
     for finding in statements:
         importance = score_importance(finding.content, finding.kind)
         if importance <= MAX_TRIVIAL_IMPORTANCE or not normal_form(finding.content):
@@ -281,7 +308,7 @@ def _make_atoms(
         turn_key = finding.evidence.segment, finding.evidence.passage
         atom = _make_atom(finding, segments[turn_key[0]], times[turn_key], importance, next(ids))
         if atom is not None:
-            yield atom
+            yield finding, atom
 
 
 def _make_atom(
@@ -332,7 +359,10 @@ def link_causes(atoms: Sequence[Atom], turn_texts: Mapping[tuple[str, int], str]
             effect_place.passage,
         ) or cause_place.start == effect_place.start:
             continue
-        if _CONSEQUENCE.match(turn_texts[effect_place.segment, effect_place.passage], effect_place.start):
+        is_linked = any(relation.target == cause.id for relation in effect.relations)
+        if not is_linked and _CONSEQUENCE.match(
+            turn_texts[effect_place.segment, effect_place.passage], effect_place.start
+        ):
             relation = Relation(RelationName.CAUSED_BY, cause.id, STATED_CAUSE_CONFIDENCE, now)
             linked[n + 1] = effect.with_(relations=(*effect.relations, relation))
     return linked

@@ -25,6 +25,9 @@ from lamina.text.normal_form import normal_form
 DEPENDENCY_RELATIONS = frozenset({RelationName.DEPENDS_ON.value, RelationName.IMPLEMENTS.value})
 ENDED_STATUSES = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})
 MAX_CANDIDATES = 100
+GUESSED_CONFIDENCE = 0.5
+"""A relation that is not more confident was guessed by a language model or has faded: recall marks what depends on it,
+and its status stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,7 @@ def _find_linked(
     edges = [
         edge
         for edge in store.graph.edges(ended_atoms, [scope])
-        if edge.name in DEPENDENCY_RELATIONS and edge.target in ended_atoms
+        if edge.name in DEPENDENCY_RELATIONS and edge.target in ended_atoms and edge.confidence > GUESSED_CONFIDENCE
     ]
     linked = _read_atoms({edge.source for edge in edges}, store, scope)
     sources = {atom.id: atom for atom in linked if not atom.is_segment}

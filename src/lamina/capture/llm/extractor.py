@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from lamina.atom.atom import Evidence
-from lamina.capture.extraction import CapturedTurn, CountingExtractor, ExtractedStatement, ExtractionResult, Extractor
+from lamina.atom.relation import RelationName
+from lamina.capture.extraction import (
+    CapturedTurn,
+    CountingExtractor,
+    ExtractedStatement,
+    ExtractionResult,
+    Extractor,
+    StatedRelation,
+    StoredStatement,
+)
 from lamina.capture.llm.counts import DropReason, ModelCounts
 from lamina.capture.llm.prompts import ModelStatement, ModelStatements, PromptTurn, batch_turns, extraction_prompt
 from lamina.capture.llm.quote_support import (
@@ -54,27 +64,25 @@ class LlmExtractor(CountingExtractor):
         return list(self.extract_with_counts(turns, before).statements)
 
     def extract_with_counts(
-        self, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = ()
+        self, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = (), stored: Sequence[StoredStatement] = ()
     ) -> ExtractionResult:
-        """Return the same with counts of what the language model contributed."""
+        """Return the same with relations and with counts of what the language model contributed."""
         base_statements = self._base.extract(turns, before)
         model_statements, dropped, failures, calls = list[ExtractedStatement](), list[DropReason](), list[str](), 0
         for batch in batch_turns(turns):
             if all(is_assistant(prompt_turn.turn.speaker) for prompt_turn in batch):
                 continue
+            prompt = extraction_prompt(batch, before, stored)
             try:
-                reply = self._chat.ask(extraction_prompt(batch, before), ModelStatements, most_tokens=self._most_tokens)
+                reply = self._chat.ask(prompt, ModelStatements, most_tokens=self._most_tokens)
             except ModelError as error:
                 calls += error.calls
                 failures.append(str(error))
                 continue
             calls += reply.calls
-            for statement in reply.value.statements:
-                checked = _check_statement(statement, batch, before)
-                if isinstance(checked, ExtractedStatement):
-                    model_statements.append(checked)
-                else:
-                    dropped.append(checked)
+            checked = [_check_statement(statement, batch, before) for statement in reply.value.statements]
+            model_statements += _add_relations(reply.value.statements, checked, stored)
+            dropped += [reason for reason in checked if isinstance(reason, DropReason)]
         merged = merge_statements(base_statements, model_statements)
         counts = ModelCounts(calls, merged.kept, Counter((*dropped, *merged.dropped)), tuple(dict.fromkeys(failures)))
         findings = tuple(_sort_by_turn(merged.statements, turns))
@@ -101,7 +109,7 @@ def _check_statement(
     has_claim = bool(normal_form(attribute)) and occurs_in(value, passage.sentence)
     return ExtractedStatement(
         content=content,
-        kind="fact",
+        kind=statement.kind,
         evidence=Evidence(turn.segment, turn.n, *passage.sentences),
         subject=subject,
         attribute=attribute if has_claim else None,
@@ -110,6 +118,29 @@ def _check_statement(
         valid_from=start,
         may_end_others=False,
     )
+
+
+def _add_relations(
+    statements: Sequence[ModelStatement],
+    checked: Sequence[ExtractedStatement | DropReason],
+    stored: Sequence[StoredStatement],
+) -> Iterator[ExtractedStatement]:
+    """Yield the supported statements of one answer with the relation that each names, if there is such a target."""
+    for statement, extracted in zip(statements, checked, strict=True):
+        if not isinstance(extracted, ExtractedStatement):
+            continue
+        family, _, number = statement.target.strip().lower().partition(" ")
+        targets: Sequence[object] = {"memory": stored, "statement": checked}.get(family, ())
+        n = int(number) if number.isascii() and number.isdecimal() else 0
+        target = targets[n - 1] if 0 < n <= len(targets) else None
+        if not statement.relation or target is extracted:
+            yield extracted
+        elif isinstance(target, ExtractedStatement | StoredStatement):
+            stored_id = target.id if isinstance(target, StoredStatement) else None
+            relation = StatedRelation(RelationName(statement.relation), target.evidence, target.content, stored_id)
+            yield replace(extracted, relations=(relation,))
+        else:
+            yield extracted
 
 
 def _find_passage(

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
+from lamina.atom.kinds import EXTRACTED_KINDS
+from lamina.atom.relation import RelationName
 from lamina.capture.change.nominated_changes import SentenceLine
-from lamina.capture.extraction import CapturedTurn
+from lamina.capture.extraction import CapturedTurn, StoredStatement
 from lamina.models.chat import Message, system_message, user_message
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise
 from lamina.text.sentences import find_sentences
@@ -30,6 +32,32 @@ DayText = Annotated[str, Field(max_length=10)]
 """YYYY-MM-DD, or empty if the words name no day."""
 
 
+STATED_RELATIONS = (
+    RelationName.CONTRADICTS,
+    RelationName.SUPPORTS,
+    RelationName.SUPERSEDES,
+    RelationName.CAUSED_BY,
+    RelationName.DEPENDS_ON,
+    RelationName.PART_OF,
+    RelationName.IMPLEMENTS,
+)
+"""The relations that a language model may draw."""
+
+
+# Without a schema a server may answer with other words: then a word is lost, not the whole answer.
+KindName = Annotated[
+    str,
+    BeforeValidator(lambda text: text if text in EXTRACTED_KINDS else "fact"),
+    Field(json_schema_extra={"enum": [*EXTRACTED_KINDS]}),
+]
+RelationText = Annotated[
+    str,
+    BeforeValidator(lambda text: text if text in STATED_RELATIONS else ""),
+    Field(json_schema_extra={"enum": ["", *STATED_RELATIONS]}),
+]
+"""The name of a relation, or empty if there is none."""
+
+
 class ModelStatement(BaseModel):
     """One statement as the model returns it; unchecked."""
 
@@ -39,6 +67,9 @@ class ModelStatement(BaseModel):
     attribute: str = Field(max_length=40)
     value: str = Field(max_length=80)
     date: DayText
+    kind: KindName = "fact"
+    relation: RelationText = ""
+    target: str = Field(max_length=14, default="")
 
 
 class ModelStatements(BaseModel):
@@ -101,11 +132,12 @@ def _split_text(text: str, max_chars: int) -> Iterator[str]:
 
 _CONTEXT_CHARS = 400
 _SENTENCE_CHARS = 300
+_STORED_CHARS = 160
 
 _EXTRACTION_INSTRUCTIONS = f"""\
 You extract statements from a conversation for a long-term memory. {DATA_ONLY}
 Each line of the data is one turn: its label, the speaker, the day and the words. Lines labelled "context" only help to
-understand the others; take no statement from them.
+understand the others, and lines labelled "memory" are stored statements; take no statement from either.
 
 Return the statements that the turns make. An empty list is a good answer.
 quote: the exact words of one turn that make the statement, copied letter by letter.
@@ -115,6 +147,12 @@ subject: whom or what it is about; the speaker's name for "I".
 attribute, value: which property of the subject it tells and its value, such as "employer" and "Acme"; the value in
 the words of the quote. Both empty where there is none.
 date: YYYY-MM-DD, the day since when it holds, worked out from the day of the turn; empty where the words name no time.
+kind: preference (what somebody prefers), interest (what somebody is interested in), user_request (what the user asks to
+be done), decision, entity (what a named person, product or company is), summary (a summary that is given), interaction
+(how the conversation is held), else fact.
+relation, target: what the words say it is to another statement: contradicts, supports, supersedes (it is no longer so),
+caused_by, depends_on, part_of, implements. target: "memory 2" for that line, or "statement 1" for the first one of your
+answer. Both empty where the words say no such thing.
 Leave out greetings, questions, jokes, guesses and what is only imagined."""
 
 _COMPARISON_INSTRUCTIONS = f"""\
@@ -127,9 +165,12 @@ More of the same, another occasion, another person or thing, an opinion or a moo
 pair: the number of the pair. is_change: true or false. Answer once for each pair."""
 
 
-def extraction_prompt(prompt_turns: Sequence[PromptTurn], before: Sequence[CapturedTurn]) -> list[Message]:
-    """Return the messages that ask for the statements of some turns."""
-    lines = [_format_turn("context", turn, sanitise(turn.text, _CONTEXT_CHARS)) for turn in before]
+def extraction_prompt(
+    prompt_turns: Sequence[PromptTurn], before: Sequence[CapturedTurn], stored: Sequence[StoredStatement] = ()
+) -> list[Message]:
+    """Return the messages that ask for the statements of some turns, and for their relations to stored ones."""
+    lines = [f"memory {n} | {sanitise(known.content, _STORED_CHARS)}" for n, known in enumerate(stored, 1)]
+    lines += [_format_turn("context", turn, sanitise(turn.text, _CONTEXT_CHARS)) for turn in before]
     for part in prompt_turns:
         is_context = is_assistant(part.turn.speaker)
         words = sanitise(part.text, _CONTEXT_CHARS if is_context else None)

@@ -10,6 +10,8 @@ from lamina.capture.llm.counts import DropReason
 from lamina.capture.llm.quote_support import content_words, find_names, time_words
 from lamina.text.analyser import STOP_WORDS, analyse
 
+DEFAULT_KIND = "fact"
+"""The kind of a base statement that declares none; then the model's counts."""
 MAX_STATEMENTS = 12
 """The model adds nothing beyond this number; later steps would drop statements of the base."""
 MIN_REWORDING_OVERLAP = 0.8
@@ -105,6 +107,8 @@ def _reword(base: ExtractedStatement, model: ExtractedStatement) -> ExtractedSta
     return replace(
         base,
         content=model.content,
+        kind=model.kind if base.kind == DEFAULT_KIND else base.kind,
+        relations=model.relations,
         subject=base.subject or model.subject,
         attribute=base.attribute if has_claim else model.attribute,
         value=base.value if has_claim else model.value,
