@@ -315,6 +315,8 @@ def _make_atom(
     statement: ExtractedStatement, segment: Atom, at: datetime, importance: float, atom_id: AtomId
 ) -> Atom | None:
     """Return the atom of one extracted statement, pending if its words are; None if it is too long for a statement."""
+    # A preference without an attribute says nothing about the person's other preferences.
+    ends_others = statement.may_end_others and (statement.attribute is not None or statement.kind != "preference")
     try:
         draft = parse_draft(
             content=statement.content,
@@ -330,7 +332,7 @@ def _make_atom(
             session_id=segment.session_id,
             source_id=segment.source_id,
             agents=segment.agents,
-            metadata={} if statement.may_end_others else {MULTI_VALUED_KEY: "true"},
+            metadata={} if ends_others else {MULTI_VALUED_KEY: "true"},
         )
     except InvalidInput:
         return None  # the words themselves are stored in the segment

@@ -81,11 +81,12 @@ def pack_context(
     most `budget`, if that is at least `minimum_budget(count)`; by default `estimate_tokens` counts. Items are added by
     rank while there is room; one that is too long is skipped, and only the best hit is cut with an ellipsis instead.
     `core` holds memories that are always included, within a quarter of the budget. `workstreams` holds names and notes,
-    oldest first, within another quarter, the newest first. `related` holds what relations lead to from the hits: what
-    is no hit itself has a fifth of the budget, after the best hit. Without any hit the text says "nothing known".
+    oldest first, within another quarter, the newest first. `related` holds what relations lead to from the hits, hits
+    or not: it has a fifth of the budget after the best hit, and the room that is left. Without any hit the text says
+    "nothing known".
     """
     packing = _ContextPacker(budget, count)
-    hits = _move_related(_distinct_items(items), related)
+    hits = _distinct_items(items)
     hit_keys = {(item.atom.id, item.passage.n) for item in hits}
     packing.limit = int(budget * CORE_SHARE)
     for item in _distinct_items(core):
@@ -95,15 +96,17 @@ def pack_context(
         packing.limit = min(budget, packing.used + int(budget * WORKSTREAM_SHARE / len(workstreams)))
         packing.add_last([_ContextLine.of_workstream(name, note) for note in notes])
     packing.limit = budget
-    lines = [_ContextLine.of(item, _section_of(item)) for item in hits]
+    related = _distinct_items(related)
+    related_keys = {(item.atom.id, item.passage.n) for item in related}
+    found = [item for item in hits if (item.atom.id, item.passage.n) not in related_keys]
+    lines = [_ContextLine.of(item, _section_of(item)) for item in found]
+    linked_lines = [_ContextLine.of(item, _section_of(item)) for item in related] if lines else []
     if lines and not packing.add(lines[0]):
         packing.add_shortened(lines[0])
     packing.limit = min(budget, packing.used + int(budget * RELATED_SHARE))
-    for item in _distinct_items(related) if lines else ():
-        if (item.atom.id, item.passage.n) not in hit_keys:
-            packing.add(_ContextLine.of(item, _section_of(item)))
+    left_over = [line for line in linked_lines if not packing.add(line)]
     packing.limit = budget
-    for line in lines[1:]:
+    for line in (*lines[1:], *left_over):
         packing.add(line)
     return packing.render(BUDGET_TOO_SMALL if lines else NOTHING_KNOWN)
 
@@ -222,16 +225,6 @@ def _distinct_items(entries: Iterable[PackableItem]) -> list[ContextItem]:
     for entry in entries:
         items.setdefault((entry[0].id, entry[1].n), entry if isinstance(entry, ContextItem) else ContextItem(*entry))
     return list(items.values())
-
-
-def _move_related(hits: Sequence[ContextItem], related: Sequence[ContextItem]) -> list[ContextItem]:
-    """Return the hits; those that a relation leads to from a better hit have its section and its marks."""
-    related_by_key = {(item.atom.id, item.passage.n): item for item in related}
-    moved = (related_by_key.get((hit.atom.id, hit.passage.n)) for hit in hits)
-    return [
-        hit._replace(section=item.section, marks=tuple(dict.fromkeys((*item.marks, *hit.marks)))) if item else hit
-        for hit, item in zip(hits, moved, strict=True)
-    ]
 
 
 def _section_of(item: ContextItem) -> str:

@@ -17,6 +17,7 @@ from lamina.atom.relation import RelationName
 from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.lifecycle.relation_strength import TRAVERSAL_THRESHOLD
+from lamina.recall.candidate import AGENT_TERM
 from lamina.recall.context_packing import ContextItem
 from lamina.recall.recall_view import RecallView, is_admitted
 from lamina.recall.result_builder import render_atoms
@@ -36,13 +37,15 @@ EXPANDING_RELATIONS = frozenset(
     }
 )
 """The relations that lead to related memories, in both directions. A hit's successor is shown in its place anyway."""
+GRAPH_TERM = "graph"
+"""The name of the term of hits that links lead to."""
 MAX_RELATED = 8
 """The most related memories of one recall."""
 
 
 @dataclass(frozen=True, slots=True)
 class RelatedMemory:
-    """An atom that a relation links to a hit or to a statement extracted from it, `hit_id`.
+    """A statement that a relation links to a hit or to a statement extracted from it, `hit_id`.
 
     `is_source`: the relation leads from the atom to the hit. `text` and `marks` are what is shown of it.
     """
@@ -83,11 +86,12 @@ def find_related(
 ) -> tuple[RelatedMemory, ...]:
     """Return the memories related to hits, those that better hits are linked to more confidently first.
 
-    An ended memory is represented by its successor. A hit is among them if a better hit is linked to it. Links that
-    have become too weak are not followed.
+    A hit is among them if a hit that is better by its own words leads to it. An ended memory is represented by its
+    successor. Links that have become too weak are not followed.
     """
+    by_own_score = sorted(hits, key=_own_score, reverse=True)
     ranks: dict[AtomId, int] = {}
-    for rank, hit in enumerate(hits):
+    for rank, hit in enumerate(by_own_score):
         for atom_id in (hit.atom.id, *(statement.id for statement in hit.statements)):
             ranks.setdefault(atom_id, rank)
     links = list(_find_links(store.graph.edges(ranks, scopes, frozenset(RECALL_WEIGHT)), ranks)) if ranks else []
@@ -98,7 +102,7 @@ def find_related(
     atoms = view.atoms({successor for ids in successors.values() for successor in ids})
     strongest: dict[AtomId, tuple[float, RelatedMemory]] = {}
     for hit_id, other, edge in links:
-        strength = hits[ranks[hit_id]].score * edge.confidence
+        strength = _own_score(by_own_score[ranks[hit_id]]) * edge.confidence
         name, is_source = RelationName(edge.name), edge.source == other
         for atom in (atoms[atom_id] for atom_id in successors.get(other, ()) if atom_id in atoms):
             is_new = atom.id not in strongest or strength > strongest[atom.id][0]
@@ -106,6 +110,12 @@ def find_related(
                 strongest[atom.id] = strength, RelatedMemory(atom, hit_id, name, is_source, edge.confidence)
     best = sorted(strongest.values(), key=lambda entry: (-entry[0], entry[1].atom.id))[:MAX_RELATED]
     return tuple(_render([related for _, related in best], view))
+
+
+def _own_score(hit: Hit) -> float:
+    """Return what the score of a hit would be if it did not matter what leads to it and who learnt it."""
+    others = sum(amount for name, amount in hit.terms if name in (GRAPH_TERM, AGENT_TERM))
+    return hit.score * max(0.0, 1.0 - others / hit.relevance) if hit.relevance else 0.0
 
 
 def _find_links(edges: Sequence[Edge], ranks: Mapping[AtomId, int]) -> Iterator[tuple[AtomId, AtomId, Edge]]:
@@ -120,7 +130,7 @@ def _find_links(edges: Sequence[Edge], ranks: Mapping[AtomId, int]) -> Iterator[
 
 
 def _may_be_shown(atom: Atom, view: RecallView) -> bool:
-    return atom.is_searched and is_admitted(view, atom, RECALL_WEIGHT)
+    return atom.is_searched and not atom.is_segment and is_admitted(view, atom, RECALL_WEIGHT)
 
 
 def _render(related: Sequence[RelatedMemory], view: RecallView) -> Iterator[RelatedMemory]:
