@@ -110,8 +110,8 @@ class MemoryReader:
         self, about: str | None = None, budget: int = 2000, *, blocks: Sequence[Block] = ()
     ) -> SessionContext:
         """Return what an agent should know when a session starts: core, blocks, topic, profile and recent atoms."""
-        hits = self.recall(about, MAX_TOPIC_HITS, fast=True).relevant if about else ()
-        return self._recalls.session_context(hits, budget, blocks)
+        topic = self.recall(about, MAX_TOPIC_HITS, fast=True) if about else None
+        return self._recalls.session_context(topic, budget, blocks)
 
     @traced(Operation.SEARCH)
     def plan_context(self, goal: str) -> PlanContext:

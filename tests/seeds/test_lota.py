@@ -612,6 +612,23 @@ def test_a_related_memory_is_current_and_never_a_pending_or_forgotten_one(memory
     assert memory.recall("shop page prices", as_of=NOON).related() == ()
 
 
+def test_a_related_memory_is_listed_once_also_if_it_is_core(memory: Memory) -> None:
+    page = remember(memory, "The shop page shows prices.")
+    settles = remember(memory, "Stripe settles at midnight.", durability="core")
+    memory.relate(page, "depends_on", settles)
+    for context in (memory.recall("shop page prices").context(), memory.beginning("shop page prices").text):
+        assert context.count("Stripe settles at midnight.") == 1
+        assert context.count("The shop page shows prices.") == 1
+
+
+def test_a_session_begins_with_what_its_topic_depends_on(memory: Memory) -> None:
+    page = remember(memory, "The shop page shows prices.", durability="core")
+    memory.relate(page, "depends_on", remember(memory, "Stripe settles at midnight."))
+    start = memory.beginning("shop page prices")
+    assert section(start.text, "related")[0].endswith("Stripe settles at midnight.")
+    assert len(start.ids) == 2
+
+
 def test_relations_of_other_scopes_are_not_followed(memory: Memory) -> None:
     cto = memory.for_caller(CTO)
     page = remember(memory, "The shop page shows prices.")

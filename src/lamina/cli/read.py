@@ -125,7 +125,7 @@ def _note_missing_models(session: CommandSession, recalled: Recall) -> None:
 def top(
     session: CommandSession, k: Annotated[int, typer.Option("-k", help="How many at most.", min=1)] = 10
 ) -> CommandResult:
-    """Show the core memories, which an agent always gets: pinned ones first, then by importance."""
+    """Show the core memories, which an agent always gets: pinned ones first, then by effective importance."""
     memory = session.memory
     atoms = memory.top(k)
     data = {"atoms": [atom_data(atom, memory.path_of(atom.id)) for atom in atoms]}

@@ -18,7 +18,6 @@ from lamina.lifecycle.signals import from_counters
 from lamina.recall import Recall, RecallRequest, recall
 from lamina.recall.context_packing import ContextItem
 from lamina.recall.feedback import FeedbackEffect, derive_feedback_effects, parse_verdict
-from lamina.recall.hit import Hit
 from lamina.recall.marks import is_flagged
 from lamina.recall.recall_view import RecallView
 from lamina.recall.related_memories import find_related
@@ -85,14 +84,14 @@ class CallerRecalls:
             if atom.pinned or not is_flagged(passage.marks)
         ]
 
-    def session_context(self, topic_hits: Sequence[Hit], budget: int, blocks: Sequence[Block]) -> SessionContext:
-        """Return what an agent should know when a session starts, with hits about its topic and notes of blocks."""
+    def session_context(self, topic: Recall | None, budget: int, blocks: Sequence[Block]) -> SessionContext:
+        """Return what an agent should know when a session starts, with a recall of its topic and notes of blocks."""
         scopes, statuses = self._access.caller.scopes, frozenset({Status.ACTIVE})
         core = self.core_memories()
         active = AtomFilter(scopes=scopes, statuses=statuses, include_run_notes=False)
         newest = self._access.engine.store.atoms.read(replace(active, limit=NEWEST_READ))
         shown = replace(active, ids=tuple(atom.id for atom in select_session_atoms(core, newest)))
-        return build_session_context(core, self._access.read_synced(shown), topic_hits, budget, blocks)
+        return build_session_context(core, self._access.read_synced(shown), topic, budget, blocks)
 
     def rate(self, recall_id: str, cited: Sequence[str], verdict: str) -> list[AtomId]:
         """Apply a verdict on the answer made from a recall; NotFound if this scope did not make it."""

@@ -89,18 +89,20 @@ def pack_context(
     hits = _distinct_items(items)
     hit_keys = {(item.atom.id, item.passage.n) for item in hits}
     packing.limit = int(budget * CORE_SHARE)
+    shown_keys = set[tuple[str, int]]()
     for item in _distinct_items(core):
-        if (item.atom.id, item.passage.n) not in hit_keys:
-            packing.add(_ContextLine.of(item, "core"))
+        key = item.atom.id, item.passage.n
+        if key not in hit_keys and packing.add(_ContextLine.of(item, "core")):
+            shown_keys.add(key)
     for name, notes in workstreams:
         packing.limit = min(budget, packing.used + int(budget * WORKSTREAM_SHARE / len(workstreams)))
         packing.add_last([_ContextLine.of_workstream(name, note) for note in notes])
     packing.limit = budget
-    related = _distinct_items(related)
-    related_keys = {(item.atom.id, item.passage.n) for item in related}
-    found = [item for item in hits if (item.atom.id, item.passage.n) not in related_keys]
-    lines = [_ContextLine.of(item, _section_of(item)) for item in found]
-    linked_lines = [_ContextLine.of(item, _section_of(item)) for item in related] if lines else []
+    linked = {(item.atom.id, item.passage.n): item for item in related}
+    lines = [_ContextLine.of(item, _section_of(item)) for item in hits if (item.atom.id, item.passage.n) not in linked]
+    linked_lines = [
+        _ContextLine.of(item, _section_of(item)) for key, item in linked.items() if hits and key not in shown_keys
+    ]
     if lines and not packing.add(lines[0]):
         packing.add_shortened(lines[0])
     packing.limit = min(budget, packing.used + int(budget * RELATED_SHARE))
@@ -108,7 +110,7 @@ def pack_context(
     packing.limit = budget
     for line in (*lines[1:], *left_over):
         packing.add(line)
-    return packing.render(BUDGET_TOO_SMALL if lines else NOTHING_KNOWN)
+    return packing.render(BUDGET_TOO_SMALL if hits else NOTHING_KNOWN)
 
 
 class _ContextLine(NamedTuple):

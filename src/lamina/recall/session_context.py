@@ -12,7 +12,7 @@ from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer
 from lamina.atom.passage import passages_of
 from lamina.recall.context_packing import ContextItem, pack_context
-from lamina.recall.hit import Hit, bundled_token_counter
+from lamina.recall.hit import Recall, bundled_token_counter
 
 if TYPE_CHECKING:
     from lamina.working.block import Block
@@ -31,27 +31,27 @@ class SessionContext:
 
 
 def build_session_context(
-    core: Sequence[ContextItem],
-    newest: Iterable[Atom],
-    topic_hits: Sequence[Hit],
-    budget: int,
-    blocks: Sequence[Block] = (),
+    core: Sequence[ContextItem], newest: Iterable[Atom], topic: Recall | None, budget: int, blocks: Sequence[Block] = ()
 ) -> SessionContext:
     """Pack the context: core memories and the notes of blocks first, then the hits about the topic, the profile and the
     newest statements."""
     core_ids = {item.atom.id for item in core}
     topic_items = [
-        ContextItem(hit.atom, hit.passage, hit.text, hit.notes) for hit in topic_hits if hit.atom.id not in core_ids
+        ContextItem(hit.atom, hit.passage, hit.text, hit.notes)
+        for hit in (topic.relevant if topic else ())
+        if hit.atom.id not in core_ids
     ]
     items = [*topic_items, *_as_items(select_session_atoms(core, newest))]
+    related = [memory.context_item for memory in topic.related()] if topic else []
     text = pack_context(
         items,
         budget,
         core=core[:MAX_CORE],
         workstreams=[(block.workstream, block.lines) for block in blocks],
+        related=related,
         count=bundled_token_counter(),
     )
-    ids = dict.fromkeys(item.atom.id for item in (*core, *items))
+    ids = dict.fromkeys(item.atom.id for item in (*core, *items, *related))
     return SessionContext(text, tuple(atom_id for atom_id in ids if atom_id in text))
 
 

@@ -48,7 +48,7 @@ def answer(context: CurrentCaller, body: bodies.AnswerBody) -> AnswerDocument:
 
 @read_endpoint(router, "/top")
 def top(context: CurrentCaller, k: HitLimit = 10) -> documents.TopDocument:
-    """Return the core memories: pinned ones first, then by importance."""
+    """Return the core memories: pinned ones first, then by effective importance."""
     memory = context.memory
     return documents.TopDocument(atoms=atom_documents(memory, memory.top(k)))
 
