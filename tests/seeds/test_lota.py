@@ -1,4 +1,7 @@
-"""The statements of the seed 002 (Lota), as `docs/seeds/lota.md` lists them, tried with the shipped program."""
+"""The statements of the seed 002 (Lota), as `docs/seeds/lota.md` lists them, tried with the shipped program.
+
+Covers `lamina.capture.stated_relations` and `lamina.recall.related_memories`.
+"""
 
 from __future__ import annotations
 
