@@ -624,6 +624,15 @@ def test_a_related_memory_is_listed_once_also_if_it_is_core(memory: Memory) -> N
         assert context.count("The shop page shows prices.") == 1
 
 
+def test_a_guessed_contradiction_leads_to_the_newer_statement_only(memory: Memory, clock: FixedClock) -> None:
+    older = remember(memory, "The till prints receipts.")
+    clock.at += DAY
+    newer = remember(memory, "Paper is abolished everywhere.")
+    memory.relate(newer, "contradicts", older, 0.4)
+    assert [link.atom.id for link in memory.recall("what prints receipts?").related()] == [newer]
+    assert memory.recall("what is abolished?").related() == ()
+
+
 def test_a_session_begins_with_what_its_topic_depends_on(memory: Memory) -> None:
     page = remember(memory, "The shop page shows prices.", durability="core")
     memory.relate(page, "depends_on", remember(memory, "Stripe settles at midnight."))

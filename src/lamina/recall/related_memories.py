@@ -19,6 +19,7 @@ from lamina.atom.status import RECALL_WEIGHT
 from lamina.lifecycle.relation_strength import TRAVERSAL_THRESHOLD
 from lamina.recall.candidate import AGENT_TERM
 from lamina.recall.context_packing import ContextItem
+from lamina.recall.marks import HitMark
 from lamina.recall.recall_view import RecallView, is_admitted
 from lamina.recall.result_builder import render_atoms
 from lamina.store.base import Edge, Store
@@ -134,7 +135,10 @@ def _may_be_shown(atom: Atom, view: RecallView) -> bool:
 
 
 def _render(related: Sequence[RelatedMemory], view: RecallView) -> Iterator[RelatedMemory]:
-    """Yield the memories as they are shown: without sentences that no longer hold, and with their marks."""
+    """Yield the memories as they are shown: without sentences that no longer hold, and with their marks.
+
+    What is probably outdated is left out: a guessed contradiction leads from the older statement to the newer one only.
+    """
     for memory, rendered in zip(related, render_atoms([memory.atom for memory in related], view), strict=True):
-        if rendered.has_text_left:
+        if rendered.has_text_left and HitMark.OUTDATED not in rendered.marks:
             yield replace(memory, text=rendered.text, marks=rendered.marks)
