@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def best_chance(chances: np.ndarray, numbers: np.ndarray, count: int) -> np.ndar
     return best
 
 
-def fit_answers(training: list[Record], held_out: list[Record], weights: Sequence[float]) -> dict[str, object]:
+def fit_answers(training: list[Record], held_out: list[Record], weights: Sequence[float]) -> dict[str, Any]:
     """Return the fitted probability of an answer, with the threshold below which nothing is known."""
     ranker = np.array(weights)
     features, labels, numbers = rows(training, ranker)

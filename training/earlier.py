@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from lamina.models.state_trunk import MiniLmTrunk
-from lamina.states.state_ranking import EARLIER_FEATURES, compute_earlier_features
+from lamina.states.fitted_decisions import LogisticModel
+from lamina.states.state_ranking import EARLIER_FEATURES, compute_answer_features, compute_earlier_features
 from lamina.text.analyser import content_tokens
 from training.examples import load_chats
 from training.logistic import fit_logistic
@@ -17,7 +18,9 @@ from training.trunk import Vectors
 WANTED_PRECISION = 0.65
 
 
-def rows(records: list[Record], chats: dict[tuple[str, str], ChatLists]) -> tuple[np.ndarray, np.ndarray]:
+def rows(
+    records: list[Record], chats: dict[tuple[str, str], ChatLists], answers: LogisticModel
+) -> tuple[np.ndarray, np.ndarray]:
     features, labels = [], []
     for record in records:
         if record.question.asks_current < 0.5:
@@ -25,9 +28,10 @@ def rows(records: list[Record], chats: dict[tuple[str, str], ChatLists]) -> tupl
         outdated = chats[record.row["chat"], record.row["question"]].outdated(record.row["question"])
         if outdated is None:
             continue
-        matrix = compute_earlier_features(
-            record.question, frozenset(content_tokens(record.row["question"])), record.view, record.close
-        )
+        terms = [hit["terms"] for hit in record.row["hits"]]
+        chances = answers.probabilities(compute_answer_features(record.question, record.view, record.close, terms))
+        words = frozenset(content_tokens(record.row["question"]))
+        matrix = compute_earlier_features(record.question, words, record.view, record.close, chances)
         for n, (hit, newer) in enumerate(zip(record.row["hits"], record.close.outdated_by, strict=True)):
             if newer is not None and hit["turn"] is not None:
                 features.append(matrix[n])
@@ -35,18 +39,18 @@ def rows(records: list[Record], chats: dict[tuple[str, str], ChatLists]) -> tupl
     return np.array(features).reshape(-1, len(EARLIER_FEATURES)), np.array(labels, float)
 
 
-def fit_earlier(training: list[Record], held_out: list[Record]) -> dict[str, object]:
+def fit_earlier(training: list[Record], held_out: list[Record], answers: LogisticModel) -> dict[str, object]:
     """Return the fitted mark, with the threshold at which the wanted precision holds."""
     vectors = Vectors(MiniLmTrunk(MODELS))
     chat_ids = {entry.row["chat"] for entry in [*training, *held_out]}
     all_chats = [*load_chats(), *load_chats(held_out=True)]
     lists = [ChatLists(chat, vectors) for chat in all_chats if chat.id in chat_ids]
     chats = {(entry.chat.id, question.text): entry for entry in lists for question in entry.chat.questions}
-    features, labels = rows(training, chats)
+    features, labels = rows(training, chats, answers)
     coefficients, bias = fit_logistic(features, labels, ridge=2.0)
     chances = 1 / (1 + np.exp(-(features @ coefficients + bias)))
     threshold = choose_threshold(chances, labels)
-    for name, (x, y) in (("ranker chats", (features, labels)), ("held-out people", rows(held_out, chats))):
+    for name, (x, y) in (("ranker chats", (features, labels)), ("held-out people", rows(held_out, chats, answers))):
         marked = 1 / (1 + np.exp(-(x @ coefficients + bias))) >= threshold
         right = (marked & (y > 0)).sum()
         print(

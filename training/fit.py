@@ -15,6 +15,7 @@ from pathlib import Path
 
 from lamina.models.list_reader import ListReader
 from lamina.models.state_model import StateModel
+from lamina.states.fitted_decisions import LogisticModel
 from lamina.states.state_ranking import CertaintyRange
 from training.answers import fit_answers
 from training.earlier import fit_earlier
@@ -35,8 +36,9 @@ def main() -> None:
     training, held_out = (load_records(path, model, reader, gate) for path in (train_path, held_path))
     ranker = fit_ranker(training, held_out)
     decisions["ranker"] = ranker
-    decisions["earlier"] = fit_earlier(training, held_out)
-    decisions["answers"] = fit_answers(training, held_out, ranker)
+    answers = fit_answers(training, held_out, ranker)
+    decisions["earlier"] = fit_earlier(training, held_out, LogisticModel(**answers))
+    decisions["answers"] = answers
     out.write_text(json.dumps(decisions, indent=1) + "\n")
 
 

@@ -168,7 +168,9 @@ def test_an_ended_sentence_is_elided_with_a_pointer_while_the_passage_stays(vaul
 
 def test_retracted_text_is_dropped_or_elided(vault: HandwrittenVault) -> None:
     vault.add_session("My gate number is 4711.", f"My gate number is 4711 too. {OLD}")
-    removed = vault.add_statement("Ann's gate number is 4711.", "My gate number is 4711.", "My gate number is 4711 too.")
+    removed = vault.add_statement(
+        "Ann's gate number is 4711.", "My gate number is 4711.", "My gate number is 4711 too."
+    )
     vault.end(removed, Status.TOMBSTONED)
     assert vault.memory.recall("gate number").hits == ()
     (hit,) = vault.memory.recall("dentist").hits

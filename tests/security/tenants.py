@@ -71,7 +71,9 @@ class Vault:
     def furnish(self, scope: str) -> None:
         """A fact, a conversation, something held, a note, a block and a rule."""
         memory, word = self.memories[scope], self.words[scope]
-        memory.remember(f"The meeting word is {word}.", subject="meeting word", attribute="value", value=word, private=True)
+        memory.remember(
+            f"The meeting word is {word}.", subject="meeting word", attribute="value", value=word, private=True
+        )
         memory.remember(f"Always greet {word}.", kind="rule", pinned=True, private=True, tags=(word,))
         memory.capture([{"speaker": word, "content": f"I live in {word}."}], session_id=f"s {word}", private=True)
         memory.capture(f"A page on {word}.", origin="web", source_id=f"page:{word}", private=True)

@@ -81,7 +81,9 @@ def test_of_past_values_the_newest_stands_out() -> None:
 def test_an_unread_passage_is_no_earlier_value() -> None:
     candidates = [StateCandidate(0.5, [assertion]) for assertion in (GREEN, LISBON, BERLIN)]
     view, close = rank_candidates(question_state(QuestionTarget.CURRENT), candidates)
-    assert not compute_earlier_features(question_state(QuestionTarget.CURRENT), frozenset(), view, close).any()
+    assert not compute_earlier_features(
+        question_state(QuestionTarget.CURRENT), frozenset(), view, close, np.zeros(len(view.best), np.float32)
+    ).any()
 
 
 def test_a_question_about_no_state_changes_nothing() -> None:
@@ -111,10 +113,9 @@ def test_no_candidates_give_no_features() -> None:
         0,
         len(STATE_FEATURES),
     )
-    assert compute_earlier_features(question_state(QuestionTarget.CURRENT), frozenset(), view, close).shape == (
-        0,
-        len(EARLIER_FEATURES),
-    )
+    assert compute_earlier_features(
+        question_state(QuestionTarget.CURRENT), frozenset(), view, close, np.zeros(len(view.best), np.float32)
+    ).shape == (0, len(EARLIER_FEATURES))
 
 
 class Lists:

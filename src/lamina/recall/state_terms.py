@@ -34,6 +34,7 @@ from lamina.states.state_ranking import (
 from lamina.store.encodings import NearPassage, PassageKey, to_unencoded_text
 from lamina.text.analyser import content_tokens
 from lamina.text.speaker_roles import is_assistant
+from lamina.vectors.levels import Floats
 
 STATE_TERM = "state "
 """The prefix of the names of terms that the state model and the list reader add."""
@@ -93,7 +94,9 @@ def add_state_terms(
     answers = {item.key: float(chance) for item, chance in zip(best, chances, strict=True)}
     words = frozenset(content_tokens(question_text))
     earlier = (
-        _find_earlier_values(best, question, words, state_view, readings, decisions) if mark_earlier_values else {}
+        _find_earlier_values(best, question, words, state_view, readings, chances, decisions)
+        if mark_earlier_values
+        else {}
     )
     return StateTerms(earlier, answers, decisions.answers.threshold, len(words))
 
@@ -156,12 +159,14 @@ def _find_earlier_values(
     words: frozenset[str],
     state_view: StateView,
     readings: ListReadings,
+    chances: Floats,
     decisions: FittedDecisions,
 ) -> dict[PassageKey, EarlierValue]:
     """Return the candidates that likely state an earlier value of a slot for which a newer candidate states another."""
     if question.asks_current < 0.5:
         return {}
-    probabilities = decisions.earlier.probabilities(compute_earlier_features(question, words, state_view, readings))
+    features = compute_earlier_features(question, words, state_view, readings, chances)
+    probabilities = decisions.earlier.probabilities(features)
     earlier_values: dict[PassageKey, EarlierValue] = {}
     for candidate, probability, newer in zip(best, probabilities.tolist(), readings.outdated_by, strict=True):
         if newer is not None and probability >= decisions.earlier.threshold:

@@ -273,6 +273,8 @@ EARLIER_FEATURES = (
     "answers",
     "the newer answers",
     "not read",
+    "chance to answer, log-odds",
+    "chance of the newer to answer, log-odds",
 )
 ANSWER_FEATURES = (
     "relevance",
@@ -291,11 +293,12 @@ ANSWER_FEATURES = (
 
 
 def compute_earlier_features(
-    question: QuestionState, words: frozenset[str], view: StateView, readings: ListReadings
+    question: QuestionState, words: frozenset[str], view: StateView, readings: ListReadings, chances: Floats
 ) -> Floats:
     """Return, in the order of EARLIER_FEATURES, the evidence that each candidate is an earlier value of the slot asked
     for; all zeros if nothing replaces it. `words` are the question's: one that only the older sentence contains may
-    name another owner or entity."""
+    name another owner or entity. `chances` are the probabilities that the candidates answer at all: what does not
+    answer replaces nothing."""
     states, rows = view.states_slot, np.zeros((len(view.best), len(EARLIER_FEATURES)), np.float32)
     for n, newer in enumerate(readings.outdated_by):
         old, new = view.best[n], view.best[newer] if newer is not None else None
@@ -317,6 +320,8 @@ def compute_earlier_features(
             readings.answers[n],
             readings.answers[newer],
             1.0 - readings.is_read[n],
+            log_odds(float(chances[n])),
+            log_odds(float(chances[newer])),
         )
     return rows
 
