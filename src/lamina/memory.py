@@ -208,7 +208,10 @@ class Memory(MemoryReader):
         if not drafts:
             raise InvalidInput("there is nothing to remember")
         writer = self._access.writer(origin, private)
-        receipt = remember(drafts, writer, self._store, self.engine.ids, self.now(), reason, key)
+        models = self.engine.models
+        receipt = remember(
+            drafts, writer, self._store, self.engine.ids, self.now(), reason, key, lambda: models.state_reader
+        )
         redacted_names = dict.fromkeys(name for _, names in cleaned for name in names)
         return self._access.publish(replace(receipt, redacted=tuple(redacted_names)))
 

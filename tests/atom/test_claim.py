@@ -46,8 +46,8 @@ def test_subjects_of_every_script_have_distinct_claims(subject: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["preference", "habit"])
-def test_preferences_and_habits_claim_by_kind(kind: str) -> None:
-    assert claim_of(fact(kind=kind, subject="Ann")) == Claim("ann", kind)
+def test_a_preference_or_habit_without_an_attribute_is_no_claim(kind: str) -> None:
+    assert claim_of(fact(kind=kind, subject="Ann")) is None
     assert claim_of(fact(kind=kind, subject="Ann", attribute="drink")) == Claim("ann", "drink")
 
 

@@ -155,11 +155,23 @@ def test_a_multi_valued_attribute_keeps_all_values(memory: Memory) -> None:
     assert all(atom.status is Status.ACTIVE for atom in memory.list(status=None))
 
 
-def test_preferences_claim_their_subject(memory: Memory, clock: FixedClock) -> None:
-    memory.remember("Prefers dark roast.", kind="preference", subject="coffee")
+def test_a_preference_that_surely_replaces_one_of_its_subject_supersedes_it(memory: Memory, clock: FixedClock) -> None:
+    memory.remember("Ann prefers Dark Roast.", kind="preference", subject="coffee")
     clock.at += DAY
-    outcome = memory.remember("Prefers light roast.", kind="preference", subject="Coffee").outcomes[0]
+    outcome = memory.remember("Ann prefers Light Roast.", kind="preference", subject="Coffee").outcomes[0]
     assert (outcome.result, outcome.reason) == (Result.SUPERSEDES, "coffee::preference changed")
+
+
+def test_preferences_of_one_person_about_different_things_stay_side_by_side(memory: Memory, clock: FixedClock) -> None:
+    memory.remember("Ann prefers tea in the morning.", kind="preference", subject="Ann")
+    clock.at += DAY
+    outcome = memory.remember("Ann prefers window seats on trains.", kind="preference", subject="Ann").outcomes[0]
+    assert (outcome.result, outcome.atom.supersedes, outcome.atom.relations) == (Result.NEW, (), ())
+    assert {atom.content for atom in memory.list()} == {
+        "Ann prefers tea in the morning.",
+        "Ann prefers window seats on trains.",
+    }
+    assert memory.review.pairs() == []
 
 
 def test_each_scope_has_its_own_claims(memory: Memory) -> None:

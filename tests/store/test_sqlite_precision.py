@@ -148,7 +148,12 @@ def test_a_journal_of_format_5_keeps_its_ageing_states_and_sends_all_to_the_inde
         atom = harness.add("tea")
         harness.store.signals.ageing.put({atom.id: AgeingState(1, "cold", NOON, 0.25)})
     db = apsw.Connection(str(tmp_path / "history.db"))
-    for sql in ("DROP INDEX lives_untold", "DROP INDEX lives_coded"):
+    for sql in (
+        "DROP INDEX lives_untold",
+        "DROP INDEX lives_coded",
+        "DROP TRIGGER signals_unwritten",
+        "DROP TABLE unwritten_signals",
+    ):
         db.execute(sql)
     for column in ("bits", "told"):
         db.execute(f"ALTER TABLE lives DROP COLUMN {column}")

@@ -540,8 +540,8 @@ def test_later_days_do_not_change_what_is_valid_now(harness: StoreHarness) -> No
 def downgrade_to_format_4(db: apsw.Connection) -> None:
     """Take the journal back to format 4."""
     for sort, names in {
-        "TRIGGER": "heads_stir heads_rest signals_stir",
-        "TABLE": "lives stirred dreamt probes",
+        "TRIGGER": "heads_stir heads_rest signals_stir signals_unwritten",
+        "TABLE": "lives stirred dreamt probes unwritten_signals",
         "INDEX": "signals_by_use versions_by_scope",
     }.items():
         for name in names.split():

@@ -30,8 +30,8 @@ def test_a_deleted_file_is_noticed_by_the_recall_that_would_return_it(workspace:
 
 
 def test_a_deleted_file_of_a_superseded_atom_changes_no_status(workspace: VaultWorkspace) -> None:
-    old = workspace.remember("Prefers tea.", kind="preference", subject="drinks")
-    workspace.remember("Prefers milk.", kind="preference", subject="drinks")
+    old = workspace.remember("Prefers tea.", kind="preference", subject="drinks", attribute="favourite")
+    workspace.remember("Prefers milk.", kind="preference", subject="drinks", attribute="favourite")
     workspace.file(old).unlink()
     workspace.memory.upkeep.sync()
     assert workspace.memory.get(old.id).status is Status.SUPERSEDED
@@ -66,8 +66,8 @@ def test_a_file_restored_elsewhere_and_edited_is_the_same_atom(workspace: VaultW
 
 
 def test_a_file_restored_elsewhere_shows_what_happened_to_its_atom_meanwhile(workspace: VaultWorkspace) -> None:
-    old = workspace.remember("Drinks tea", kind="preference", subject="drinks")
-    new = workspace.remember("Drinks coffee", kind="preference", subject="drinks")
+    old = workspace.remember("Drinks tea", kind="preference", subject="drinks", attribute="favourite")
+    new = workspace.remember("Drinks coffee", kind="preference", subject="drinks", attribute="favourite")
     file = workspace.file(old)
     data = file.read_bytes()
     file.unlink()

@@ -329,8 +329,8 @@ def test_an_edited_or_deleted_id_is_restored(workspace: VaultWorkspace, line: st
 
 
 def test_an_edit_that_breaks_a_rule_is_held_and_reported_and_applied_once_repaired(workspace: VaultWorkspace) -> None:
-    one = workspace.remember("Prefers tea.", kind="preference", subject="drinks")
-    other = workspace.remember("Prefers trains.", kind="preference", subject="travel")
+    one = workspace.remember("Prefers tea.", kind="preference", subject="drinks", attribute="favourite")
+    other = workspace.remember("Prefers trains.", kind="preference", subject="travel", attribute="favourite")
     file = workspace.edit(other, "subject: travel", "subject: drinks")
     assert workspace.memory.upkeep.sync().unreadable == [file.relative_to(workspace.root).as_posix()]
     (problem,) = workspace.problems("refused")
@@ -344,8 +344,8 @@ def test_an_edit_that_breaks_a_rule_is_held_and_reported_and_applied_once_repair
 
 
 def test_a_held_edit_is_applied_when_its_obstacle_is_gone(workspace: VaultWorkspace) -> None:
-    one = workspace.remember("Prefers tea.", kind="preference", subject="drinks")
-    other = workspace.remember("Prefers trains.", kind="preference", subject="travel")
+    one = workspace.remember("Prefers tea.", kind="preference", subject="drinks", attribute="favourite")
+    other = workspace.remember("Prefers trains.", kind="preference", subject="travel", attribute="favourite")
     workspace.edit(other, "subject: travel", "subject: drinks")
     workspace.sync_settled()
     workspace.memory.forget(one.id, "no longer")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -71,12 +72,110 @@ def test_a_file_claims_at_most_human_trust_and_may_claim_less(workspace: VaultWo
     assert workspace.atom_of(file).origin == "web"
 
 
-def test_a_new_file_that_contradicts_an_active_value_is_challenged(workspace: VaultWorkspace) -> None:
-    workspace.remember("Prefers tea.", kind="preference", subject="drinks")
-    file = workspace.drop("atoms/mine.md", "---\nkind: preference\nsubject: drinks\n---\n\nPrefers milk.\n")
+CLAIM = "kind: preference\nsubject: drinks\nattribute: favourite"
+
+
+def claim_file(value: str, observed_at: str) -> str:
+    return f"---\n{CLAIM}\nvalue: {value}\nobserved_at: {observed_at}\n---\n\nPrefers {value}.\n"
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_two_new_files_with_one_claim_the_newer_supersedes(workspace: VaultWorkspace, order: int) -> None:
+    values = {"atoms/a.md": ("tea", "2026-03-01T09:00:00Z"), "atoms/b.md": ("milk", "2026-05-01T09:00:00Z")}
+    contents = list(values.values())[::order]
+    files = [workspace.drop(path, claim_file(*text)) for path, text in zip(values, contents, strict=True)]
+    assert sorted(workspace.memory.upkeep.sync().adopted) == sorted(values)
+    old, new = (workspace.atom_of(file) for file in files[::order])
+    assert (old.status, old.superseded_by, old.valid_until) == (Status.SUPERSEDED, (new.id,), new.observed_at)
+    assert (new.status, new.supersedes) == (Status.ACTIVE, (old.id,))
+    assert workspace.texts("favourite drinks") == ["Prefers milk."]
+    assert workspace.memory.upkeep.doctor().healthy
+    assert "status: superseded" in workspace.file(old).read_text()
+
+
+def test_a_newer_file_supersedes_a_stored_value_and_undo_brings_it_back(workspace: VaultWorkspace) -> None:
+    old = workspace.remember("Prefers tea.", kind="preference", subject="drinks", attribute="favourite", value="tea")
+    workspace.drop("atoms/mine.md", claim_file("milk", "2026-11-15T09:00:00Z"))
+    workspace.tick(days=2)
     workspace.memory.upkeep.sync()
-    assert workspace.atom_of(file).status is Status.CHALLENGED
-    assert [problem.path for problem in workspace.problems("challenged")] == ["atoms/mine.md"]
+    assert workspace.memory.get(old.id).status is Status.SUPERSEDED
+    workspace.memory.undo()
+    assert workspace.memory.get(old.id).status is Status.ACTIVE
+
+
+def test_an_older_file_becomes_history_of_the_stored_value(workspace: VaultWorkspace) -> None:
+    stored = workspace.remember("Prefers tea.", kind="preference", subject="drinks", attribute="favourite", value="tea")
+    file = workspace.drop("atoms/mine.md", claim_file("milk", "2026-05-01T09:00:00Z"))
+    workspace.memory.upkeep.sync()
+    older = workspace.atom_of(file)
+    assert (older.status, older.superseded_by) == (Status.SUPERSEDED, (stored.id,))
+    assert workspace.memory.get(stored.id).status is Status.ACTIVE
+
+
+def test_a_file_with_another_value_of_the_same_time_is_a_pair_in_review(workspace: VaultWorkspace) -> None:
+    stored = workspace.remember("Prefers tea.", kind="preference", subject="drinks", attribute="favourite", value="tea")
+    at = stored.observed_at.strftime("%Y-%m-%dT%H:%M:%SZ")
+    file = workspace.drop("atoms/mine.md", claim_file("milk", at))
+    workspace.memory.upkeep.sync()
+    challenged = workspace.atom_of(file)
+    assert challenged.status is Status.CHALLENGED
+    (pair,) = workspace.memory.review.pairs()
+    assert {pair.a.id, pair.b.id} == {stored.id, challenged.id}
+
+
+def test_a_newer_file_with_the_same_value_continues_it_in_its_own_words(workspace: VaultWorkspace) -> None:
+    stored = workspace.remember("Prefers tea.", kind="preference", subject="drinks", attribute="favourite", value="tea")
+    text = claim_file("tea", "2026-11-15T09:00:00Z").replace("Prefers tea.", "Always takes tea, with lemon.")
+    file = workspace.drop("atoms/mine.md", text)
+    same = workspace.drop("atoms/same.md", claim_file("tea", "2026-11-13T09:00:00Z"))
+    workspace.tick(days=2)
+    workspace.memory.upkeep.sync()
+    assert workspace.atom_of(file).status is Status.ACTIVE
+    assert workspace.memory.get(stored.id).superseded_by == (workspace.atom_of(file).id,)
+    assert workspace.atom_of(same).status is Status.MERGED
+    assert workspace.memory.upkeep.doctor(deep=True).healthy
+
+
+def topic_file(text: str, day: int) -> str:
+    return f"---\nkind: preference\nsubject: coffee\nobserved_at: 2026-05-{day:02}T09:00:00Z\n---\n\n{text}\n"
+
+
+def test_without_an_attribute_a_newer_file_that_surely_replaces_one_supersedes(
+    workspace: VaultWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAMINA_EXTRACTOR", "auto")
+    workspace.reopen()
+    newer = workspace.drop("atoms/a.md", topic_file("Ann drinks Light Roast coffee.", 20))
+    older = workspace.drop("atoms/b.md", topic_file("Ann drinks Dark Roast coffee.", 1))
+    workspace.memory.upkeep.sync()
+    assert workspace.atom_of(older).superseded_by == (workspace.atom_of(newer).id,)
+    assert workspace.atom_of(newer).status is Status.ACTIVE
+
+
+def test_without_an_attribute_and_a_model_files_worded_alike_are_a_pair_and_others_none(
+    workspace: VaultWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAMINA_STATE_MODEL", "off")
+    workspace.reopen()
+    older = workspace.drop("atoms/a.md", topic_file("Prefers a dark roast.", 1))
+    newer = workspace.drop("atoms/b.md", topic_file("Prefers a light roast.", 20))
+    other = workspace.drop("atoms/c.md", topic_file("Never drinks any of it after lunch.", 21))
+    workspace.memory.upkeep.sync()
+    atoms = [workspace.atom_of(file) for file in (older, newer, other)]
+    assert [atom.status for atom in atoms] == [Status.ACTIVE] * 3
+    (pair,) = workspace.memory.review.pairs()
+    assert (pair.a.id, pair.b.id) == (atoms[0].id, atoms[1].id)
+
+
+def test_files_of_a_vault_without_its_journal_are_not_compared_again(workspace: VaultWorkspace) -> None:
+    workspace.drop("atoms/a.md", topic_file("Ann drinks Dark Roast coffee.", 1))
+    workspace.memory.upkeep.sync()
+    workspace.remember("Ann drinks it with milk, always.", kind="preference", subject="coffee")
+    before = {atom.id: (atom.status, atom.relations) for atom in workspace.memory.list(status=None)}
+    workspace.close()
+    shutil.rmtree(workspace.root / ".lamina")
+    workspace.reopen()
+    assert {atom.id: (atom.status, atom.relations) for atom in workspace.memory.list(status=None)} == before
 
 
 def test_a_file_without_text_is_ignored_until_it_has_some(workspace: VaultWorkspace) -> None:

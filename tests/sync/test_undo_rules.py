@@ -99,8 +99,8 @@ def test_an_atom_that_was_changed_since_is_undone_only_by_cascade(workspace: Vau
 
 
 def test_undoing_a_successor_restores_the_old_value(workspace: VaultWorkspace) -> None:
-    old = workspace.remember("Prefers tea.", kind="preference", subject="drinks")
-    new = workspace.remember("Prefers rum.", kind="preference", subject="drinks")
+    old = workspace.remember("Prefers tea.", kind="preference", subject="drinks", attribute="favourite")
+    new = workspace.remember("Prefers rum.", kind="preference", subject="drinks", attribute="favourite")
     workspace.memory.undo()
     atom = workspace.memory.get(old.id)
     assert (atom.status, atom.valid_until, atom.superseded_by) == (Status.ACTIVE, None, ())
@@ -109,10 +109,10 @@ def test_undoing_a_successor_restores_the_old_value(workspace: VaultWorkspace) -
 
 
 def test_undo_that_would_give_a_claim_two_values_is_refused_and_changes_nothing(workspace: VaultWorkspace) -> None:
-    old = workspace.remember("Prefers tea.", kind="preference", subject="drinks")
+    old = workspace.remember("Prefers tea.", kind="preference", subject="drinks", attribute="favourite")
     workspace.memory.forget(old.id, "no longer")
     forgotten = workspace.memory.journal()[-1].id
-    workspace.remember("Prefers rum.", kind="preference", subject="drinks")
+    workspace.remember("Prefers rum.", kind="preference", subject="drinks", attribute="favourite")
     with pytest.raises(ClaimTaken):
         workspace.memory.undo(forgotten)
     assert workspace.memory.get(old.id).status is Status.TOMBSTONED
@@ -120,12 +120,12 @@ def test_undo_that_would_give_a_claim_two_values_is_refused_and_changes_nothing(
 
 
 def test_a_cascade_that_breaks_a_rule_changes_nothing(workspace: VaultWorkspace) -> None:
-    old = workspace.remember("Prefers tea.", kind="preference", subject="drinks")
+    old = workspace.remember("Prefers tea.", kind="preference", subject="drinks", attribute="favourite")
     workspace.edit(old, "subject: drinks", "subject: drinks\nstatus: archived\ntags: [home]")
     workspace.memory.upkeep.sync()
     edited = workspace.memory.journal()[-1].id
     workspace.memory.revise(old.id, reason="elsewhere", tags=("work",))
-    workspace.remember("Prefers rum.", kind="preference", subject="drinks")
+    workspace.remember("Prefers rum.", kind="preference", subject="drinks", attribute="favourite")
     before = workspace.memory.journal()
     with pytest.raises(ClaimTaken):
         workspace.memory.undo(edited, cascade=True)

@@ -9,9 +9,6 @@ from dataclasses import dataclass, field
 from lamina.atom.atom import Atom
 from lamina.text.normal_form import normal_form, one_line, value_form
 
-SELF_CLAIMING_KINDS = frozenset({"preference", "habit"})
-"""Kinds that claim `subject::kind` if the statement has no attribute."""
-
 MULTI_VALUED_ATTRIBUTES = frozenset(
     {
         "alias",
@@ -95,7 +92,10 @@ class Claim:
 
 
 def claim_of(atom: Atom) -> Claim | None:
-    """Return the claim that an atom fills, or None. An episode fills none: what happened is never superseded."""
+    """Return the claim that an atom fills; None without an attribute or profile key, and for an episode.
+
+    What happened is never superseded.
+    """
     if atom.is_episode:
         return None
     several = atom.metadata.get(MULTI_VALUED_KEY) == "true"
@@ -104,8 +104,6 @@ def claim_of(atom: Atom) -> Claim | None:
         return _make_claim(atom.subject or "profile", profile_key, several)
     if atom.attribute:
         return _make_claim(atom.subject, atom.attribute, several)
-    if atom.kind in SELF_CLAIMING_KINDS:
-        return _make_claim(atom.subject, atom.kind, several)
     return None
 
 

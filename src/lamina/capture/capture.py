@@ -10,6 +10,7 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.status import Status
 from lamina.atom.trust import statements_need_review
+from lamina.capture.change.declared_statements import TOPIC_KINDS, LoadStates, compare_declared
 from lamina.capture.change.repetitions import drop_stored_pieces, filters_of_ended_statements
 from lamina.capture.change.verdict_completion import complete_verdicts
 from lamina.capture.conversation import Conversation
@@ -183,6 +184,7 @@ def remember(
     now: datetime,
     reason: str,
     key: str | None = None,
+    load_states: LoadStates = lambda: None,
 ) -> Receipt:
     """Write explicit statements in one commit, each classified against the existing statements of its scope."""
 
@@ -191,6 +193,12 @@ def remember(
         atoms = [_make_statement(draft, writer, context) for draft in drafts]
         verdicts = classify_statements(atoms, context.reads, now, writer.multi_valued)
         if detect_changes:
+            verdicts = [
+                compare_declared(verdict, context.reads, now, load_states)
+                if verdict.atom.kind in TOPIC_KINDS
+                else verdict
+                for verdict in verdicts
+            ]
             # The statements come with no conversation: there are no new turns, and no segments that hold them.
             verdicts = complete_verdicts(verdicts, turns=(), segments=(), context=context)
         return commit_verdicts(SegmentBatch(), verdicts, writer, store, "remember", reason, key)

@@ -123,7 +123,7 @@ def _classify_claim(atom: Atom, claim: Claim, existing: ExistingStatements, now:
         return _challenge(atom, (more_trusted or rivals)[0], f"{claim} has another value; waiting for review")
     if CORRECTION in atom.tags:
         return _correct_rivals(atom, [*rivals, *challenged], claim)
-    return _classify_against_rivals(atom, [*rivals, *challenged], claim, now)
+    return classify_against_rivals(atom, [*rivals, *challenged], claim, now)
 
 
 def _find_challenged(atom: Atom, rivals: Sequence[Atom], claim: Claim, existing: ExistingStatements) -> list[Atom]:
@@ -281,7 +281,7 @@ def _reinforce_relation(relation: Relation, now: datetime) -> Relation:
     return replace(relation, confidence=min(limit, relation.confidence + STEP), last_reinforced_at=now)
 
 
-def _classify_against_rivals(atom: Atom, rivals: Sequence[Atom], claim: Claim, now: datetime) -> StatementVerdict:
+def classify_against_rivals(atom: Atom, rivals: Sequence[Atom], claim: Claim, now: datetime) -> StatementVerdict:
     """Return the verdict on a statement of a claim that has other values of overlapping time."""
     start = effective_from(atom)
     # Another writer may have committed since the clock was read; recorded values are not in the future.

@@ -42,12 +42,16 @@ class DueWork:
         self._process(stop, INBOX_WAIT_SECONDS)
 
     def sync(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
-        """Read every file, import the inbox and apply announced changes; return what changed in files."""
+        """Read every file, import the inbox, apply announced changes and write the counters of use into the files.
+
+        Returns what changed in files.
+        """
         self._access.engine.effects.finish_erasures()
         report = self._access.sync_files(accept_deletions=accept_deletions, progress=progress)
         self._imports.import_inbox(retry_failed=True, progress=progress)
         if self._settle():
             self._access.flush()
+        report.written += self._access.engine.effects.write_signals()
         return report
 
     def request_inbox_import(self, progress: Progress | None = None) -> None:

@@ -97,6 +97,11 @@ class Effects:
                 logger.warning("files and index will be written later: %s", summarise_error(error))
         self._background.wake_encoding()
 
+    def write_signals(self) -> int:
+        """Write changed counters of use into the files; return how many were written. StoreError if the disk fails."""
+        with translate_disk_errors():
+            return self._sync.write_signals().written
+
     def wake_reading(self) -> None:
         """Wake the worker that reads what is captured, if there is one."""
         self._background.wake_reading()
@@ -162,8 +167,10 @@ class Effects:
         is_approved: bool,
         progress: DreamProgress | None,
     ) -> DreamReport:
-        """Run a dream under its lease."""
-        return dream(contexts, steps, self._store, at, is_approved=is_approved, progress=progress)
+        """Run a dream under its lease, and write what use has taught into the files."""
+        report = dream(contexts, steps, self._store, at, is_approved=is_approved, progress=progress)
+        self.write_signals()
+        return report
 
     def _require_no_trial(self) -> None:
         """Refuse to show files what a trial of this thread rolls back."""
@@ -197,6 +204,10 @@ class TrialEffects:
 
     def write_files(self) -> None:
         """Write nothing."""
+
+    def write_signals(self) -> int:
+        """Write nothing."""
+        return 0
 
     def wake_reading(self) -> None:
         """Wake no worker."""

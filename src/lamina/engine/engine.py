@@ -17,7 +17,7 @@ from lamina.engine.background_work import BackgroundWork
 from lamina.engine.disk_errors import translate_disk_errors
 from lamina.engine.effects import Effects, TrialEffects
 from lamina.model_registry import ModelRegistry
-from lamina.review.confirm import apply_file_status
+from lamina.review.confirm import apply_file_status, decide_new_file
 from lamina.review.reinstatement import restore_atom
 from lamina.settings import Settings, load_settings
 from lamina.store.sqlite import SqliteStore
@@ -82,6 +82,9 @@ class Engine:
             ids,
             lambda: vault_setup.is_vault(root),
             lambda atom, status: _decide_status_edit(atom, status, store, clock, models),
+            lambda atom: decide_new_file(
+                atom, store, clock.now(), lambda: models.state_reader, models.dependency_rules
+            ),
             needs_review=settings.file_edits == "review",
         )
         threads = BackgroundWork(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from math import inf, isfinite
+from typing import Any
 
 from lamina.atom.atom import Atom
 from lamina.atom.atom import Signals as Counted
@@ -112,6 +114,28 @@ def add_feedback(counters: Counted, quality_change: float, used_at: datetime | N
         successes=counters.successes + (quality_change > 0),
         failures=counters.failures + (quality_change < 0),
     )
+
+
+def edit_counters(counters: Counted, values: Mapping[str, Any]) -> Counted:
+    """Return the counters with the values that a person set; the times of use are made to agree with them."""
+    edited = replace(counters, **values)
+    last, count = edited.last_recalled_at, edited.recall_count
+    if count == 0:
+        return Counted(edited.quality_score, successes=counters.successes, failures=counters.failures)
+    times = {use for use in counters.uses if last and use < last} | ({last} if last else set())
+    first = min((at for at in (counters.first_used_at, *times) if at and last and at <= last), default=None)
+    use_days = max(len({use.date() for use in times}), min(counters.use_days, count))
+    uses = tuple(sorted(times)[-min(count, MAX_USE_TIMES) :])
+    return replace(edited, uses=uses, first_used_at=first, use_days=use_days)
+
+
+def merge_counters(counters: Counted, others: Counted) -> Counted:
+    """Return the counters of two statements that are one; merging the same ones again changes nothing."""
+    quality = counters.quality_score if counters.quality_score != 1.0 else others.quality_score
+    last = max((at for at in (counters.last_recalled_at, others.last_recalled_at) if at), default=None)
+    uses = tuple(sorted({*counters.uses, *others.uses, *((last,) if last else ())})[-MAX_USE_TIMES:])
+    count = max(counters.recall_count, others.recall_count)
+    return replace(counters, quality_score=quality, recall_count=count, last_recalled_at=last, uses=uses)
 
 
 def effective_trust(atom: Atom, signals: AgeingSignals) -> float:

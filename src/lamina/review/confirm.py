@@ -17,6 +17,7 @@ from lamina.atom.proposal import PROCEDURE_PROPOSALS, ProposalType, edited_value
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import ENDED, Status, TransitionCause
 from lamina.atom.trust import TRUST, Origin
+from lamina.capture.change.declared_statements import LoadStates, compare_declared
 from lamina.capture.change.dependants import DependencyRule, add_dependants
 from lamina.capture.classification import CORRECTION, StatementVerdict, classify
 from lamina.capture.existing_statements import ExistingStatements
@@ -26,7 +27,7 @@ from lamina.capture.store_reads import StoreReads
 from lamina.errors import NotFound, Refused
 from lamina.store.base import AtomChange, AtomFilter, Commit, Store
 from lamina.sync import StatusDecision
-from lamina.text.normal_form import value_form
+from lamina.text.normal_form import normal_form, value_form
 
 OPEN_STATUSES = frozenset({Status.CONSTRAINED, Status.CHALLENGED})
 """Statuses about which a person can still decide."""
@@ -83,6 +84,33 @@ def apply_file_status(
     way = TransitionCause.RESTORE if atom.status in ENDED else TransitionCause.ORDINARY
     changed, reason = add_dependants([with_status(atom, status, now)], "", store, Origin.HUMAN, rules)
     return StatusDecision(changed[0], tuple(changed[1:]), reason, way)
+
+
+def decide_new_file(
+    atom: Atom, store: Store, now: datetime, load_states: LoadStates, rules: Sequence[DependencyRule] = ()
+) -> StatusDecision:
+    """Return what becomes of a statement that a person wrote as a new file, and of those it replaces or continues."""
+    reads, claim = StoreReads(store), claim_of(atom)
+    if claim is not None and claim.is_single_valued:
+        verdict = classify(atom, ExistingStatements([atom], reads), now)
+    else:
+        new = StatementVerdict(Result.NEW, atom, (), "no similar statement is stored")
+        verdict = compare_declared(new, reads, now, load_states)
+    if verdict.result is Result.DUPLICATE:
+        verdict = _continue_value(atom, verdict.atom)
+    changed, reason = _with_dependants(verdict, atom, verdict.reason, store, rules)
+    return StatusDecision(changed[0], tuple(changed[1:]), reason, TransitionCause.ADOPT)
+
+
+def _continue_value(atom: Atom, stored: Atom) -> StatementVerdict:
+    """Return the verdict on a file that has the value of a stored statement: its words supersede older words of it."""
+    start, reason = effective_from(atom), f"it has the value of {stored.id}"
+    is_newer = start > effective_from(stored) and normal_form(atom.content) != normal_form(stored.content)
+    if not is_newer or stored.is_episode:
+        merged = atom.with_(status=Status.MERGED, superseded_by=(*atom.superseded_by, stored.id))
+        kept = stored.with_(supersedes=(*stored.supersedes, atom.id))
+        return StatementVerdict(Result.MERGED, merged, (kept,), reason)
+    return _supersede_sources(atom, [stored], start, reason)
 
 
 def with_status(atom: Atom, status: Status, now: datetime) -> Atom:

@@ -148,6 +148,9 @@ class Projection(Protocol):
     def pending_files(self, limit: int) -> list[PendingFile]:
         """Return files still to be written, oldest first."""
 
+    def enqueue_signals(self) -> None:
+        """Queue the files whose counters of use changed since they were last written into them."""
+
     def mark_written(
         self, written: Iterable[tuple[str, Stamp, bytes]], checked_ns: int, swapped_out: Iterable[bytes] = ()
     ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from lamina.atom.atom import Signals
 from lamina.atom.identity import AtomId
@@ -47,3 +47,6 @@ class SignalCounters(Protocol):
 
     def put(self, atom_id: AtomId, signals: Signals) -> None:
         """Replace the signals of an atom by those of an imported file."""
+
+    def edit(self, atom_id: AtomId, values: Mapping[str, Any]) -> None:
+        """Set those counters of an atom that a person changed in its file; the others keep their values."""

@@ -5,7 +5,8 @@ If edits of files need review, an edit becomes a proposal, and the atom keeps it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import IdSource
@@ -21,10 +22,19 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import ENDED, Status, TransitionCause
 from lamina.atom.trust import TRUST, Origin, limit_origin
 from lamina.clock import Clock
-from lamina.store.base import AtomChange, AtomFilter, Commit, FileSnapshot, Store
+from lamina.store.base import AtomChange, AtomFilter, Commit, FileSnapshot, Store, TransactionMode
 from lamina.store.problems import FileProblem
 from lamina.store.projection import FileChanges, FileRecord
-from lamina.sync.field_edits import DecideStatus, FileEdit, StatusDecision, merge_edit, undo_deletion, verb_of
+from lamina.sync.field_edits import (
+    DecideNew,
+    DecideStatus,
+    FileEdit,
+    StatusDecision,
+    edited_counters,
+    merge_edit,
+    undo_deletion,
+    verb_of,
+)
 from lamina.sync.new_files import resolve_links
 from lamina.vault.atom_file import ParsedFile
 
@@ -35,10 +45,17 @@ class EditCommitter:
     """Commits what people wrote on top of the current state, or proposes it if `needs_review`."""
 
     def __init__(
-        self, store: Store, decide_status: DecideStatus, ids: IdSource, clock: Clock, *, needs_review: bool
+        self,
+        store: Store,
+        decide_status: DecideStatus,
+        decide_new: DecideNew,
+        ids: IdSource,
+        clock: Clock,
+        *,
+        needs_review: bool,
     ) -> None:
         self._store, self._ledger, self._problems = store, store.projection, store.admin.problems
-        self._decide_status, self._ids, self._clock = decide_status, ids, clock
+        self._decide_status, self._decide_new, self._ids, self._clock = decide_status, decide_new, ids, clock
         self.needs_review = needs_review
 
     def head(self, record: FileRecord) -> Atom:
@@ -63,18 +80,35 @@ class EditCommitter:
         """
         edit = self._merge_edit(before, after, head, path)
         files = FileChanges({head.id: snapshot}) if snapshot is not None else NO_CHANGES
+        counters = edited_counters(before, after)
         if self.needs_review:
+            self._restore_counters(counters, head, path, after)
             return self._propose(edit, head, path, files, after.lines.get("status", 1))
         if is_restored:
             edit = undo_deletion(edit, after, head)
+        with self._store.transaction(TransactionMode.WRITE) if counters else nullcontext():
+            self._commit_merged(edit, head, path, files)
+            if counters:
+                self._store.signals.edit(head.id, counters)
+        return edit.differs_from(head) or bool(counters)
+
+    def _commit_merged(self, edit: FileEdit, head: Atom, path: str, files: FileChanges) -> None:
+        """Commit an edit that was applied to the current state; a new status may change other atoms as well."""
         if edit.atom.status is head.status or edit.way is TransitionCause.UNDO:
             self.commit("edit", f"edited {path}", [edit.atom], head.scope, edit.way, files)
-        else:
-            decision = self._decide_status(edit.atom.with_(status=head.status), edit.atom.status)
-            atoms = [decision.atom, *decision.other_atoms]
-            verb = verb_of(head.status, edit.atom.status)
-            self.commit(verb, _commit_reason(f"edited {path}", decision), atoms, head.scope, decision.way, files)
-        return edit.differs_from(head)
+            return
+        decision = self._decide_status(edit.atom.with_(status=head.status), edit.atom.status)
+        atoms = [decision.atom, *decision.other_atoms]
+        verb = verb_of(head.status, edit.atom.status)
+        self.commit(verb, _commit_reason(f"edited {path}", decision), atoms, head.scope, decision.way, files)
+
+    def _restore_counters(self, counters: Mapping[str, object], head: Atom, path: str, after: ParsedFile) -> None:
+        """Report edited counters that are not applied, and have the file written with the stored ones again."""
+        if counters:
+            message = f"{', '.join(counters)}: the edit was ignored, because edits of files need review"
+            line = after.lines.get(next(iter(counters)), 1)
+            self._problems.report(FileProblem(path, "ignored-field", message, line, head.id))
+            self._store.signals.edit(head.id, {})
 
     def commit_deletion(self, head: Atom, path: str) -> None:
         """Commit that a person deleted an atom's file."""
@@ -89,6 +123,14 @@ class EditCommitter:
             return atom
         status = atom.status if atom.status in ENDED else Status.CONSTRAINED
         return atom.with_(origin=limit_origin(Origin.DOCUMENT, atom.origin), status=status)
+
+    def adopt_compared(self, atom: Atom, path: str, snapshot: FileSnapshot) -> Atom:
+        """Commit the statement of a new file together with what it changes about others; return it as written."""
+        decision = self._decide_new(atom)
+        files = FileChanges({atom.id: snapshot})
+        atoms = [decision.atom, *decision.other_atoms]
+        self.commit("adopt", _commit_reason(f"found {path}", decision), atoms, atom.scope, decision.way, files)
+        return decision.atom
 
     def commit(
         self,

@@ -12,6 +12,7 @@ from lamina.atom.status import ENDED, TRANSITIONS, Status, TransitionCause, chec
 from lamina.errors import TransitionRefused
 from lamina.store.problems import FileProblem
 from lamina.vault.atom_file import ParsedFile
+from lamina.vault.frontmatter_fields import SIGNAL_FIELDS
 
 _OPTIONAL_FIELDS = ("observed_at",)
 """Fields a person may leave out; the stored value stays."""
@@ -42,6 +43,9 @@ class StatusDecision:
 
 DecideStatus = Callable[[Atom, Status], StatusDecision]
 """Decides what a new status, written into an atom's file or set by deleting it, does to the atom and to others."""
+
+DecideNew = Callable[[Atom], StatusDecision]
+"""Decides what a statement that a person wrote as a new file does to itself and to others."""
 
 _STATUS_VERBS = {
     (Status.CONSTRAINED, Status.ACTIVE): "confirm",
@@ -82,6 +86,15 @@ def merge_edit(before: ParsedFile, after: ParsedFile, head: Atom, path: str) -> 
     if "content" in changes:
         changes["content"] += _later_turns(before, head, changes["content"])
     return FileEdit(head.with_(**changes), way, tuple(problems))
+
+
+def edited_counters(before: ParsedFile, after: ParsedFile) -> dict[str, Any]:
+    """Return the counters of use that a person changed in a file, with their new values."""
+    return {
+        name: value
+        for name in SIGNAL_FIELDS
+        if (value := getattr(after.signals, name)) != getattr(before.signals, name)
+    }
 
 
 def undo_deletion(edit: FileEdit, sheet: ParsedFile, head: Atom) -> FileEdit:

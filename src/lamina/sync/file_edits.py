@@ -11,12 +11,12 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import TRANSITIONS, Status, TransitionCause
 from lamina.clock import Clock, disk_time_ns
 from lamina.errors import Refused, StaleRevision
-from lamina.store.base import FileSnapshot, Store
+from lamina.store.base import AtomFilter, FileSnapshot, Store
 from lamina.store.problems import FileProblem
 from lamina.store.projection import FileChanges, FileRecord, FileState, PendingFile
 from lamina.sync.disk_diff import NO_STAMP, DiskDiff, ReadFile, try_parse
 from lamina.sync.edit_commit import EditCommitter
-from lamina.sync.new_files import NewFile, choose_by_id, find_obstacle, to_atoms
+from lamina.sync.new_files import NewFile, choose_by_id, find_obstacle, split_competing, to_atoms
 from lamina.sync.projection import sha256
 from lamina.sync.report import Progress, SyncReport
 from lamina.vault import layout
@@ -42,7 +42,7 @@ class FileEdits:
         self, disk: Disk, store: Store, edits: EditCommitter, clock: Clock, ids: IdSource, has_marker: HasMarker
     ) -> None:
         self._disk, self._edits, self._clock, self._ids, self._has_marker = disk, edits, clock, ids, has_marker
-        self._ledger, self._problems, self._signals = store.projection, store.admin.problems, store.signals
+        self._store, self._ledger, self._problems = store, store.projection, store.admin.problems
         self._diff = DiskDiff(disk, store.projection)
         self._displaced_paths: list[str] = []
 
@@ -267,13 +267,26 @@ class FileEdits:
                 ready.append(candidate)
         adopted = to_atoms(ready, self._ids, self._clock.now(), self._ledger.find_atom_by_name)
         prepared = ((new_file, self._edits.to_new_atom(atom)) for new_file, atom in adopted)
-        atoms = sorted(prepared, key=lambda pair: pair[1].scope)
+        atoms, compared = split_competing(sorted(prepared, key=lambda pair: pair[1].scope), self._has_rival)
         for scope, group in itertools.groupby(atoms, key=lambda pair: pair[1].scope):
             members = list(group)
             for start in range(0, len(members), ADOPT_BATCH):
                 self._adopt_batch(scope, members[start : start + ADOPT_BATCH], report)
                 if progress:
                     progress("adding new files", start, len(members))
+        for member in compared:
+            self._adopt_compared(member, report)
+
+    def _has_rival(self, atom: Atom) -> bool:
+        """Return whether an active statement of the same subject and kind is stored."""
+        query = AtomFilter(
+            scopes=(atom.scope,),
+            subject=atom.subject,
+            kinds=frozenset({atom.kind}),
+            statuses=frozenset({Status.ACTIVE}),
+            limit=1,
+        )
+        return bool(self._store.atoms.read(query))
 
     def _adopt_batch(self, scope: Scope, members: Sequence[tuple[NewFile, Atom]], report: SyncReport) -> None:
         """Commit new files together; if the commit is refused, split it to find the file that breaks a rule."""
@@ -287,13 +300,28 @@ class FileEdits:
                 self._adopt_batch(scope, members[:half], report)
                 self._adopt_batch(scope, members[half:], report)
             else:
-                self._adopt_challenged(members[0], str(error), report)
+                self._adopt_compared(members[0], report, str(error))
             return
         for new_file, atom in members:
-            report.adopted.append(new_file.path)
-            self._problems.clear(new_file.path)
-            if new_file.sheet.signals != Signals():
-                self._signals.put(atom.id, new_file.sheet.signals)
+            self._finish_adoption(new_file, atom, report)
+
+    def _adopt_compared(self, member: tuple[NewFile, Atom], report: SyncReport, conflict: str = "") -> None:
+        """Adopt a file whose statement competes with others: the newer one supersedes, or a person decides."""
+        new_file, atom = member
+        try:
+            if atom.status is not Status.ACTIVE:
+                raise Refused(conflict)
+            adopted = self._edits.adopt_compared(atom, new_file.path, new_file.file.to_snapshot())
+        except Refused as error:
+            self._adopt_challenged(member, conflict or str(error), report)
+            return
+        self._finish_adoption(new_file, adopted, report)
+
+    def _finish_adoption(self, new_file: NewFile, atom: Atom, report: SyncReport) -> None:
+        report.adopted.append(new_file.path)
+        self._problems.clear(new_file.path)
+        if new_file.sheet.signals != Signals() and not self._edits.needs_review:
+            self._store.signals.put(atom.id, new_file.sheet.signals)
 
     def _adopt_challenged(self, member: tuple[NewFile, Atom], reason: str, report: SyncReport) -> None:
         """Adopt a file that contradicts existing atoms as challenged: a person decides."""

@@ -8,10 +8,14 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lamina.atom.atom import Atom
+from lamina.atom.claim import claim_of
+from lamina.atom.effective_status import effective_from
 from lamina.atom.identity import AtomId, IdSource, is_atom_id
 from lamina.atom.scope import Scope
+from lamina.atom.status import Status
 from lamina.atom.trust import Origin, limit_origin
 from lamina.sync.disk_diff import ReadFile
+from lamina.text.normal_form import normal_form
 from lamina.vault import layout
 from lamina.vault.atom_file import ParsedFile
 
@@ -84,6 +88,30 @@ def _to_atom(new_file: NewFile, atom_id: AtomId, now: datetime, resolve: Callabl
     scope = layout.scope_of_path(new_file.path)
     assert scope is not None
     return Atom(id=atom_id, scope=Scope(scope), **fields)
+
+
+def split_competing(
+    members: Sequence[tuple[NewFile, Atom]], has_rival: Callable[[Atom], bool]
+) -> tuple[list[tuple[NewFile, Atom]], list[tuple[NewFile, Atom]]]:
+    """Return the new files that can be adopted together, and those to compare with a rival, in the order they hold.
+
+    A file is compared if a person wrote it and another active statement has its subject and kind. The files of a vault
+    whose journal was deleted have ids: they are what they were before.
+    """
+    together: list[tuple[NewFile, Atom]] = []
+    compared: list[tuple[NewFile, Atom]] = []
+    topics: set[tuple[str, str, str]] = set()
+    for new_file, atom in sorted(members, key=lambda member: (member[1].scope, effective_from(member[1]))):
+        topic = atom.scope, normal_form(atom.subject), atom.kind
+        is_written_by_hand = new_file.sheet.id is None and atom.status is Status.ACTIVE and claim_of(atom) is None
+        if not is_written_by_hand or not topic[1] or atom.is_episode:
+            together.append((new_file, atom))
+        elif topic in topics or has_rival(atom):
+            compared.append((new_file, atom))
+        else:
+            topics.add(topic)
+            together.append((new_file, atom))
+    return together, compared
 
 
 def resolve_links(sheet: ParsedFile, find_atom: Callable[[str], AtomId | None]) -> ParsedFile:

@@ -10,7 +10,7 @@ from lamina.store.base import Store
 from lamina.store.projection import AtomFiles, PendingFile
 from lamina.sync.disk_diff import NO_STAMP, DiskChanges, DiskDiff, ReadFile
 from lamina.sync.edit_commit import EditCommitter
-from lamina.sync.field_edits import DecideStatus
+from lamina.sync.field_edits import DecideNew, DecideStatus
 from lamina.sync.file_edits import FileEdits, HasMarker
 from lamina.sync.projection import SwapCopies, is_ours, write_pending_files
 from lamina.sync.report import Progress, SyncReport
@@ -33,12 +33,13 @@ class VaultSync:
         ids: IdSource,
         has_marker: HasMarker,
         decide_status: DecideStatus,
+        decide_new: DecideNew,
         *,
         needs_review: bool,
     ) -> None:
         self._disk, self._ledger, self._problems = disk, store.projection, store.admin.problems
         self._diff = DiskDiff(disk, store.projection)
-        hand = EditCommitter(store, decide_status, ids, clock, needs_review=needs_review)
+        hand = EditCommitter(store, decide_status, decide_new, ids, clock, needs_review=needs_review)
         self._file_edits = FileEdits(disk, store, hand, clock, ids, has_marker)
         self._swap_copies = SwapCopies(disk, store, hand)
 
@@ -81,6 +82,12 @@ class VaultSync:
         with self._disk.lock("vault", LOCK_SECONDS):
             self._write_pending(report)
         return report
+
+    def write_signals(self) -> SyncReport:
+        """Write the counters of use that changed into the files of their atoms."""
+        with self._disk.lock("vault", LOCK_SECONDS):
+            self._ledger.enqueue_signals()
+        return self.write_pending()
 
     def find_stale_files(self, files: AtomFiles) -> list[str]:
         """Return the paths of those of the files that differ from the ledger."""

@@ -15,6 +15,7 @@ from lamina.atom.atom import Atom, Signals
 from lamina.atom.kinds import Durability, Layer, MemoryType
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
+from lamina.lifecycle.signals import HIGHEST_QUALITY, LOWEST_QUALITY
 from lamina.text.timestamps import format_time, parse_time
 from lamina.vault.strict_yaml_reader import FrontmatterValue
 from lamina.vault.wikilinks import (
@@ -225,7 +226,9 @@ FIELDS: Mapping[str, FieldCodec] = {
 """Every field of the frontmatter, in the order of a new file."""
 
 SIGNAL_FIELDS: Mapping[str, FieldCodec] = {
-    "quality_score": FieldCodec(_number_reader(0, 10), lambda number, _: PlainScalar(repr(number))),
+    "quality_score": FieldCodec(
+        _number_reader(LOWEST_QUALITY, HIGHEST_QUALITY), lambda number, _: PlainScalar(repr(number))
+    ),
     "recall_count": FieldCodec(_read_count, lambda count, _: PlainScalar(count)),
     "last_recalled_at": _TIME,
 }
@@ -243,5 +246,16 @@ FIELD_DEFAULTS: Mapping[str, Any] = {
     "metadata": MappingProxyType({}),
 }
 """The value of a field that the file does not set; layer, durability and memory_type depend on the kind instead."""
+
+
+def used_counters(signals: Signals) -> dict[str, Any]:
+    """Return the counters of use that differ from those of an atom that was never used, with times as text."""
+    values = ((name, getattr(signals, name)) for name in SIGNAL_FIELDS)
+    return {
+        name: format_time(value) if isinstance(value, datetime) else value
+        for name, value in values
+        if value != getattr(Signals(), name)
+    }
+
 
 SIGNAL_DEFAULTS: Mapping[str, Any] = {name: getattr(Signals(), name) for name in SIGNAL_FIELDS}

@@ -30,6 +30,7 @@ _LIST_FIELDS = ("tags", "entities")
 _ATOM_TABLES = (
     ("heads", "atom_id"),
     ("signals", "atom_id"),
+    ("unwritten_signals", "atom_id"),
     ("waiting", "segment"),
     ("lives", "atom_id"),
     ("stirred", "atom_id"),

@@ -8,7 +8,7 @@ from pathlib import Path
 from lamina.errors import StoreTooNew
 from lamina.store.sqlite.database import Database
 
-FORMAT = 6
+FORMAT = 7
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -112,6 +112,16 @@ ALTER TABLE lives ADD COLUMN told INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX lives_untold ON lives(scope) WHERE bits<>told;
 CREATE INDEX lives_coded ON lives(bits) WHERE bits<32;
 """
+_SINCE_FORMAT_6 = """
+CREATE TABLE unwritten_signals(atom_id TEXT PRIMARY KEY) WITHOUT ROWID;
+INSERT INTO unwritten_signals SELECT atom_id FROM signals;
+CREATE TRIGGER signals_unwritten AFTER INSERT ON signals BEGIN
+  INSERT OR IGNORE INTO unwritten_signals VALUES(new.atom_id);
+END;
+UPDATE heads SET claim=NULL WHERE kind IN ('preference', 'habit')
+  AND coalesce(json_extract(record, '$.attribute'), json_extract(record, '$.metadata.profile_key'), '')='';
+"""
+"""A statement without an attribute is no claim."""
 
 
 def open_history(path: Path, *, vfs: str | None = None) -> Database:
@@ -145,8 +155,10 @@ def _migrate(db: Database) -> None:
             db.run(_SINCE_FORMAT_3)
         if existing < 5:
             db.run(_SINCE_FORMAT_4)
-        if existing < FORMAT:
+        if existing < 6:
             db.run(_SINCE_FORMAT_5)
+        if existing < FORMAT:
+            db.run(_SINCE_FORMAT_6)
             db.run(f"PRAGMA user_version={FORMAT}")
 
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import AtomId
 from lamina.atom.record import parse_record
 from lamina.atom.status import ENDED
@@ -221,13 +221,7 @@ class Outbox:
             if record.entry.state is not FileState.GONE
         }
         stems |= {atom.id: layout.file_stem(layout.path_for(atom)) for old, atom in changes if not old}
-
-        def link(atom_id: str) -> str:
-            if atom_id not in stems:
-                paths = self.files.paths_of([AtomId(atom_id)])
-                stems[atom_id] = layout.file_stem(paths[AtomId(atom_id)]) if paths else atom_id
-            return stems[atom_id]
-
+        link = self._stem_lookup(stems)
         queued: list[_QueuedFile] = []
         adopted: list[tuple[Any, ...]] = []
         for old, atom in changes:
@@ -255,9 +249,39 @@ class Outbox:
                 if file is not None:
                     stems[atom.id] = layout.file_stem(file.path)
                     queued.append(file)
+        self._db.run_many("INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)", adopted)
+        self._store_queued(queued)
+
+    def enqueue_signals(self, signals: Mapping[AtomId, Signals]) -> None:
+        """Put the files of these atoms into the outbox with their counters; the caller has a write transaction open.
+
+        Files that were deleted or cannot be read are left out.
+        """
+        records, link = self.files.records_of([*signals]), self._stem_lookup({})
+        queued: list[_QueuedFile] = []
+        for atom_id, record in records.items():
+            if record.entry.state is FileState.ATOM:
+                atom = self.files.head(atom_id)
+                file = self._render_change(atom, atom, None, record, link, queued, signals[atom_id])
+                queued += [file] if file is not None else []
+        self._store_queued(queued)
+
+    def _stem_lookup(self, stems: dict[str, str]) -> StemLookup:
+        """Return the lookup of file names for links; `stems` has those that are known already."""
+
+        def link(atom_id: str) -> str:
+            if atom_id not in stems:
+                paths = self.files.paths_of([AtomId(atom_id)])
+                stems[atom_id] = layout.file_stem(paths[AtomId(atom_id)]) if paths else atom_id
+            return stems[atom_id]
+
+        return link
+
+    def _store_queued(self, queued: Sequence[_QueuedFile]) -> None:
+        """Store files as they will be, and that they are still to be written."""
         self._db.run_many(
             "INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)",
-            [*((file.path, file.atom_id, "atom", file.data, None, None, None, None, 0) for file in queued), *adopted],
+            [(file.path, file.atom_id, "atom", file.data, None, None, None, None, 0) for file in queued],
         )
         self._db.run_many(
             "INSERT OR REPLACE INTO outbox(path, atom_id, base, ours, moved_from, boot) VALUES(?,?,?,?,?,?)",
@@ -275,6 +299,7 @@ class Outbox:
         record: FileRecord | None,
         link: StemLookup,
         queued: Sequence[_QueuedFile],
+        signals: Signals | None = None,
     ) -> _QueuedFile | None:
         """Return the file of one changed atom, on top of what is on the disk; None if nothing is to be written."""
         if snapshot is not None:
@@ -282,7 +307,7 @@ class Outbox:
             record = self.files.record(snapshot.path)
         if record is None:
             return _QueuedFile(layout.path_for(new), new.id, atom_file.render_file(new, None, link))
-        path, data = record.entry.path, atom_file.render_file(new, record.data, link)
+        path, data = record.entry.path, atom_file.render_file(new, record.data, link, signals=signals)
         if record.entry.state is FileState.GONE:
             return None if new.status in ENDED else _QueuedFile(path, new.id, data, None, record.written_hashes)
         target = layout.path_for(new) if old is not None and path == layout.path_for(old) else path

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from lamina.atom.atom import Signals
 from lamina.atom.identity import AtomId
 from lamina.store.journal import Commit, CommitResult
 from lamina.store.projection import FileChanges, FileState, PendingFile
@@ -12,13 +13,21 @@ from lamina.store.sqlite.outbox import FileTable, Outbox, stamp_columns
 from lamina.vault import layout
 from lamina.vault.file_stamp import Stamp
 
+SIGNAL_BATCH = 500
+"""Files that are queued in one transaction because of their counters."""
+
 
 class SqliteProjection(FileTable):
     """Files and outbox of one vault."""
 
-    def __init__(self, outbox: Outbox, write_commit: Callable[[Commit, FileChanges], CommitResult]) -> None:
+    def __init__(
+        self,
+        outbox: Outbox,
+        write_commit: Callable[[Commit, FileChanges], CommitResult],
+        read_signals: Callable[[Sequence[AtomId]], Mapping[AtomId, Signals]],
+    ) -> None:
         super().__init__(outbox.files.db)
-        self._outbox, self._write_commit = outbox, write_commit
+        self._outbox, self._write_commit, self._read_signals = outbox, write_commit, read_signals
 
     def commit_edits(self, commit: Commit, files: FileChanges) -> CommitResult:
         """Append a commit that was read from files, and store what those files contain."""
@@ -31,6 +40,17 @@ class SqliteProjection(FileTable):
     def unconfirmed_files(self) -> list[PendingFile]:
         """Return files of an earlier boot that may not have reached the disk."""
         return self._outbox.unconfirmed_files()
+
+    def enqueue_signals(self) -> None:
+        """Queue the files whose counters changed since they were last written, in batches."""
+        while True:
+            with self.db.write_transaction(durable=False):
+                rows = self.db.rows("SELECT atom_id FROM unwritten_signals LIMIT ?", (SIGNAL_BATCH,))
+                ids = [AtomId(row[0]) for row in rows]
+                self._outbox.enqueue_signals(self._read_signals(ids))
+                self.db.run_many("DELETE FROM unwritten_signals WHERE atom_id=?", rows)
+            if len(rows) < SIGNAL_BATCH:
+                return
 
     def mark_written(
         self, written: Iterable[tuple[str, Stamp, bytes]], checked_ns: int, swapped_out: Iterable[bytes] = ()

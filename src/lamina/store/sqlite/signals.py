@@ -15,6 +15,7 @@ from lamina.atom.atom import Signals
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer
 from lamina.atom.scope import Scope
+from lamina.lifecycle.signals import edit_counters
 from lamina.store.ageing_state import AGEING_STATUSES, BACKGROUND_VERBS, AgeingState
 from lamina.store.signals import SignalIncrement
 from lamina.store.sqlite.database import Database
@@ -166,6 +167,12 @@ class SqliteSignals:
         """Replace the signals of an atom by those of an imported file."""
         with self._db.write_transaction(durable=False):
             self._db.run(_PUT, _to_row(atom_id, signals))
+
+    def edit(self, atom_id: AtomId, values: Mapping[str, Any]) -> None:
+        """Set some counters of an atom. The write lock is taken before they are read, so no increment is lost."""
+        with self._db.write_transaction(durable=False):
+            counters = self.get([atom_id]).get(atom_id, Signals())
+            self._db.run(_PUT, _to_row(atom_id, edit_counters(counters, values)))
 
 
 _PUT = "INSERT OR REPLACE INTO signals VALUES(?1,?,?,?,?,?,?,?,?,(SELECT scope FROM heads WHERE atom_id=?1))"

@@ -45,7 +45,7 @@ class SqliteStore:
         self.passages = SqlitePassages(self.current_index, SqliteEncodings(self.current_index, self.history))
         self.graph = SqliteGraph(self.current_index)
         self.queue = SqliteQueue(db, clock)
-        self.projection = SqliteProjection(outbox, self.journal.write)
+        self.projection = SqliteProjection(outbox, self.journal.write, self.signals.get)
         self.admin = SqliteAdmin(folder, self.history, outbox, self.journal, self.current_index, clock, vfs=vfs)
 
     @contextmanager
