@@ -154,6 +154,11 @@ class Atom:
         return memory_kind_of(self.content, self.kind, self.tags)
 
     @property
+    def default_episode_id(self) -> str | None:
+        """Return the id of the episode that it belongs to: the day and the session; None without a session."""
+        return f"{self.observed_at:%Y-%m-%d}:{self.session_id}" if self.session_id else None
+
+    @property
     def is_segment(self) -> bool:
         """Return whether it holds verbatim text, with one passage per turn or paragraph."""
         return self.kind == "narrative" and self.segment_id is not None

@@ -175,9 +175,13 @@ def get(
     path, quotes = memory.path_of(atom.id), read_quotes(memory, atom)
     confirmations = memory.confirmations(atom.id)
     quote_documents = [{"link": link, "text": text} for link, text in quotes]
-    data = {**atom_data(atom, path), "quotes": quote_documents, "confirmations": confirmations}
+    from lamina.documents.atom import CountersDocument
+
+    counters = CountersDocument.of(memory.signals(atom.id)).data()
+    data = {**atom_data(atom, path), **counters, "quotes": quote_documents, "confirmations": confirmations}
+    use = FieldList(tuple((name, str(value)) for name, value in counters.items() if value is not None))
     more = [TextLine(f"confirmed by {confirmations} more independent sources")] if confirmations else []
-    return CommandResult(data, (*atom_blocks(atom, path, quotes), *more))
+    return CommandResult(data, (*atom_blocks(atom, path, quotes), use, *more))
 
 
 @command(app, "list", example="lamina list --kind preference --limit 20")
@@ -189,6 +193,9 @@ def list_(
     memory_type: Annotated[str | None, typer.Option(help="fact, procedure or narrative.")] = None,
     subject: Annotated[str | None, typer.Option(help="Only atoms about this subject.")] = None,
     session_id: Annotated[str | None, typer.Option("--session", help="Only atoms of this session.")] = None,
+    episode_id: Annotated[
+        str | None, typer.Option("--episode", help="Only atoms of this episode: the day and the session, DAY:SESSION.")
+    ] = None,
     limit: Annotated[int, typer.Option(help="How many at most.", min=1)] = 50,
     offset: Annotated[int, typer.Option(help="How many to skip.", min=0)] = 0,
     as_of: AsOfOption = None,
@@ -202,6 +209,7 @@ def list_(
         memory_type=memory_type,
         subject=subject,
         session_id=session_id,
+        episode_id=episode_id,
         limit=limit + 1,
         offset=offset,
         as_of=as_of,

@@ -101,6 +101,14 @@ class AtomDocument(JsonDocument):
     path: Annotated[str | None, Field(description="Its file in the vault; null if a person deleted it.")]
 
 
+class CountersDocument(JsonDocument):
+    """What use has taught about an atom."""
+
+    quality_score: Annotated[float, Field(description="From 0.1 to 2, by feedback; 1 without.")]
+    recall_count: Annotated[int, Field(description="How many answers used it.")]
+    last_recalled_at: UtcTime | None
+
+
 class BriefAtom(JsonDocument):
     """An atom in brief; `get` with its id returns it in full."""
 

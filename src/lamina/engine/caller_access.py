@@ -40,7 +40,10 @@ class CallerAccess:
         return self.engine.clock.now()
 
     def find_atom(self, id: str) -> Atom:
-        """Return the atom of an id or of the unique end of an id; NotFound or Erased otherwise."""
+        """Return the atom of an id, of the unique end of an id, or of its id in the memory that it comes from.
+
+        NotFound or Erased otherwise.
+        """
         store, scopes = self.engine.store, self.caller.scopes
         if is_atom_id(id):
             atoms = store.atoms.read(AtomFilter(scopes=scopes, ids=(AtomId(id),)))
@@ -48,11 +51,14 @@ class CallerAccess:
             atoms = store.atoms.read(AtomFilter(scopes=scopes, id_suffix=id))
         else:
             atoms = []
+        atoms = atoms or (store.atoms.read(AtomFilter(scopes=scopes, source_ref=id)) if id else [])
         stub = store.admin.fingerprints.find_stub(id, scopes) if not atoms and id else None
         if stub is not None:
             raise Erased(stub.atom_id, stub.at, stub.actor, stub.reason)
-        if len(atoms) != 1:
-            raise NotFound(f"{len(atoms)} atoms end in {id!r}; give more of the id" if atoms else f"no atom {id!r}")
+        if len(atoms) > 1:
+            raise NotFound(f"{len(atoms)} atoms have an id that is or ends in {id!r}; give the whole id of one")
+        if not atoms:
+            raise NotFound(f"no atom {id!r}")
         return atoms[0]
 
     def read_atom(self, id: str) -> Atom:

@@ -10,6 +10,7 @@ from pydantic import Field
 from lamina.atom.passage import passages_of
 from lamina.documents.atom import (
     AtomDocument,
+    CountersDocument,
     NeighbourDocument,
     QuoteDocument,
     atom_document,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from lamina.working.block import Block
 
 
-class AtomResult(AtomDocument):
+class AtomResult(AtomDocument, CountersDocument):
     """An atom in full, with the text it rests on."""
 
     quotes: list[QuoteDocument]
@@ -71,6 +72,7 @@ def get(memory: Memory, arguments: GetArguments) -> ToolResult:
     document = AtomResult(
         **dict(atom_document(atom, memory.path_of(atom.id))),
         quotes=load_quotes(memory, atom),
+        **CountersDocument.of(memory.signals(atom.id)).data(),
         confirmations=memory.confirmations(atom.id),
         history=past_versions,
         neighbours=links,

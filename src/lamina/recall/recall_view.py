@@ -267,6 +267,7 @@ def _is_chosen(atom: Atom, atom_filter: AtomFilter) -> bool:
         and (atom_filter.memory_types is None or atom.memory_type in atom_filter.memory_types)
         and (atom_filter.subject is None or normal_form(atom.subject) == (normal_form(atom_filter.subject) or None))
         and atom_filter.session_id in (None, atom.session_id)
+        and atom_filter.episode_id in (None, atom.episode_id or atom.default_episode_id)
         and atom_filter.run_id in (None, atom.run_id)
         and (atom_filter.agent is None or is_of_agent(atom_filter.agent, atom.scope, atom.agents))
         and (atom_filter.include_run_notes or not (atom.run_id and atom.layer is Layer.WORKING))

@@ -258,6 +258,7 @@ class ErasurePlanner:
         rewritten = atom.with_(content=content, evidence=evidence, metadata=_redact_metadata(atom.metadata, terms))
         if evidence and atom.session_id in self._sessions():
             rewritten = rewritten.with_(session_id=self._session_of(evidence))
+            rewritten = rewritten.with_(episode_id=rewritten.default_episode_id)
         return self._rewrite_box_heading(rewritten) if atom.kind == "box" and content != atom.content else rewritten
 
     def _sessions(self) -> set[str | None]:

@@ -21,7 +21,8 @@ class AtomFilter:
 
     `core_only`: only pinned atoms and those that never age. `include_run_notes`: whether the notes of runs are
     included. `expired_by`: only active atoms whose valid time ended by this moment. `agent`: only what this agent
-    learnt (`is_of_agent`).
+    learnt (`is_of_agent`). `episode_id`: the day and the session, such as 2026-11-14:standup. `source_ref`: the id in
+    the memory that an atom comes from.
     """
 
     scopes: tuple[Scope, ...]
@@ -33,6 +34,8 @@ class AtomFilter:
     subject: str | None = None
     claims: tuple[str, ...] | None = None
     session_id: str | None = None
+    episode_id: str | None = None
+    source_ref: str | None = None
     run_id: str | None = None
     include_run_notes: bool = True
     contents: tuple[str, ...] | None = None

@@ -68,8 +68,9 @@ def validate_change(change: AtomChange, heads: Mapping[AtomId, Atom], commit: Co
             raise NotFound(f"no atom {new.id}")
         if TRUST[new.origin] > TRUST[commit.origin]:
             raise Refused(f"{commit.origin} may not write with the origin {new.origin}")
-        created = new.with_(recorded_at=min(new.recorded_at, at) if new.recorded_at else at, revision=1)
-        return replace(change, atom=created)
+        recorded_at = min(new.recorded_at, at) if new.recorded_at else at
+        episode_id = new.episode_id or new.default_episode_id
+        return replace(change, atom=new.with_(recorded_at=recorded_at, episode_id=episode_id, revision=1))
     _check_change(old, new, commit)
     is_same = all(getattr(old, name) == getattr(new, name) for name in FIXED_FIELDS)
     if not is_same:

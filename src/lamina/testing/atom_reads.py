@@ -122,6 +122,8 @@ class AtomReadContract(Contract):
             assert chosen(claims=("ann::city",)) == {city.id}
             assert chosen(claims=()) == set()
             assert chosen(session_id="s1") == {city.id}
+            assert chosen(episode_id=f"{NOON:%Y-%m-%d}:s1") == {city.id}
+            assert chosen(episode_id="s1") == chosen(source_ref="s1") == set()
             assert chosen(run_id="run") == set()
             assert chosen(contents=("PLAIN, words",)) == {plain.id}
             assert chosen(contents=("oslo", "plain words")) == {plain.id, city.id}

@@ -12,14 +12,14 @@ from lamina.web.page_request import PageRequest
 
 PAGE_SIZE = 40
 ANY_STATUS = "any"
-_FILTERS = ("status", "kind", "memory_type", "subject", "session_id", "as_of", "known_at")
+_FILTERS = ("status", "kind", "memory_type", "subject", "session_id", "episode_id", "as_of", "known_at")
 
 
 def show_browse(request: PageRequest) -> Response:
     """List atoms, newest first."""
     query, offset = request.query, request.int_parameter("offset", 0, 10**7)
     status = query.get("status") or Status.ACTIVE.value
-    filters = {name: query.get(name) or None for name in ("kind", "memory_type", "subject", "session_id")}
+    filters = {name: query.get(name) or None for name in ("kind", "memory_type", "subject", "session_id", "episode_id")}
     atoms = request.memory.list(
         status=None if status == ANY_STATUS else status,
         limit=PAGE_SIZE + 1,

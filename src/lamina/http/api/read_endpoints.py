@@ -100,7 +100,9 @@ def get(
     atom = memory.get(id, as_of=as_of, known_at=known_at)
     quotes = [quote.data() for quote in load_quotes(memory, atom)]
     document = atom_document(atom, memory.path_of(atom.id))
-    return documents.AtomDetailDocument(atom=document, quotes=quotes, confirmations=memory.confirmations(atom.id))
+    return documents.AtomDetailDocument.of(
+        memory.signals(atom.id), atom=document, quotes=quotes, confirmations=memory.confirmations(atom.id)
+    )
 
 
 @read_endpoint(router, "/atoms/{id}/history")

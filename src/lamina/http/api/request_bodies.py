@@ -252,6 +252,7 @@ class ListParameters(VerbArguments):
     memory_type: MemoryType | None = None
     subject: Label | None = None
     session_id: Label | None = None
+    episode_id: Label | None = None
     run_id: Label | None = None
     as_of: AsOf = None
     known_at: KnownAt = None

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from lamina.documents.atom import AtomDocument, NeighbourDocument
+from lamina.documents.atom import AtomDocument, CountersDocument, NeighbourDocument
 from lamina.documents.inbox import InboxItemDocument
 from lamina.documents.journal import EntryDocument, TransitionDocument
 from lamina.documents.json_document import JsonDocument, UtcTime
@@ -25,8 +25,8 @@ class AtomsDocument(JsonDocument):
     next: NextOffset
 
 
-class AtomDetailDocument(JsonDocument):
-    """One atom, the text it rests on, and how many independent sources confirm it."""
+class AtomDetailDocument(CountersDocument):
+    """One atom, the text it rests on, what use has taught, and how many independent sources confirm it."""
 
     atom: AtomDocument
     quotes: list[dict[str, str | int]]

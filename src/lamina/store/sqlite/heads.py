@@ -31,6 +31,11 @@ _COUNT_COLUMNS = {
     "layer": f"coalesce(json_extract(record, '$.layer'), '{Layer.SEMANTIC}')",
 }
 
+_EPISODE = (
+    "coalesce(json_extract(record, '$.episode_id'), "
+    "substr(json_extract(record, '$.observed_at'), 1, 10) || ':' || session_id)"
+)
+
 
 class HeadTable:
     """The current state of every atom, in history.db."""
@@ -219,6 +224,8 @@ def _where(atom_filter: AtomFilter) -> tuple[str, list[Any]]:
         values.extend([form] if form else [])
     among("claim", atom_filter.claims)
     equals("session_id", atom_filter.session_id)
+    equals(_EPISODE, atom_filter.episode_id)
+    equals("json_extract(record, '$.source_ref')", atom_filter.source_ref)
     equals("json_extract(record, '$.run_id')", atom_filter.run_id)
     if not atom_filter.include_run_notes:
         parts.append("(json_extract(record, '$.run_id') IS NULL OR json_extract(record, '$.layer') IS NOT 'working')")
