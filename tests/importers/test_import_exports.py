@@ -19,6 +19,7 @@ from lamina.atom.trust import Origin
 from lamina.errors import InvalidInput
 from lamina.importers import ImportedConversation, ImportProblem, ImportStep, SkippedItem, detect_importer, plan_import
 from lamina.importers.chat_export import iter_elements
+from lamina.importers.supported_formats import FORMATS
 
 TEN_O_CLOCK = datetime(2024, 5, 1, 10, tzinfo=UTC)
 CONVERSATION = [message("user", "I like tea."), message("assistant", "Noted.", START + 60)]
@@ -238,6 +239,17 @@ def test_an_unsupported_file_is_refused_with_the_supported_ones(tmp_path: Path, 
         path.write_text(value, encoding="utf-8")
     with pytest.raises(InvalidInput, match=f"{words}.*ChatGPT"):
         detect_importer(path)
+
+
+@pytest.mark.parametrize("name", ["memory.db", "data.json", "notes.zip"])
+def test_the_error_for_an_unknown_format_lists_every_supported_one(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"SQLite format 3\0" + bytes(range(256)))
+    with pytest.raises(InvalidInput) as error:
+        detect_importer(path)
+    assert name in str(error.value)
+    for supported in FORMATS:
+        assert supported.name in str(error.value)
 
 
 def test_a_zip_without_conversations_is_refused(tmp_path: Path) -> None:

@@ -101,9 +101,17 @@ def test_a_lattice_atom_becomes_a_pending_draft(tmp_path: Path) -> None:
     assert (draft.content, draft.kind, draft.subject) == ("Prefers Ethiopian dark roast.", "preference", "coffee")
     assert draft.observed_at == datetime(2025, 11, 14, 9, 12, tzinfo=UTC)
     assert (draft.valid_from, draft.valid_until) == (datetime(2025, 11, 1, tzinfo=UTC), None)
-    assert (draft.session_id, draft.metadata) == ("sess_1", {"channel": "telegram"})
+    assert (draft.session_id, draft.source_id) == ("sess_1", "telegram")
+    assert draft.metadata == {
+        "source": "user",
+        "ingested_at": "2025-11-14T09:13:00+00:00",
+        "source_span.start": "0",
+        "source_span.end": "10",
+        "imported_from": f"lattice:{imported_fact.foreign_id}",
+    }
+    assert (imported_fact.labels, imported_fact.left_out) == ({"segment_id": "seg_0"}, ("dedup",))
     assert (imported_fact.status, imported_fact.origin) == (Status.CONSTRAINED, Origin.IMPORT)
-    assert imported_fact.source_id == draft.source_id == f"lattice:{imported_fact.foreign_id}"
+    assert imported_fact.source_id == f"lattice:{imported_fact.foreign_id}"
 
 
 def test_a_superseded_lattice_atom_is_history_and_names_its_successor(tmp_path: Path) -> None:

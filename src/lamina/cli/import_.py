@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 app = typer.Typer(rich_help_panel="Write")
 MAX_LISTED = 20
 """Statements that are printed if the user cannot be asked."""
+_RESULT_LABELS = {
+    "held": "held, pending your review",
+    "superseded": "kept as history: it was superseded there",
+    "invalidated": "kept out of recall: it was wrong there",
+    "taken back": "kept out of recall: it was taken back there",
+    "challenged": "disputed: it contradicts a statement",
+}
+"""What became of imported statements, and why."""
 KEY_HELP = "k keep · d drop · s skip · a keep all others of this source · q quit"
 
 
@@ -117,6 +125,8 @@ def _import_data(
         "duplicates": imported.duplicates,
         "held": imported.held_count,
         "kept": confirmed,
+        "results": dict(imported.results),
+        "left_out": dict(imported.left_out),
         "skipped": dict(imported.skipped),
         "problems": [{"path": problem.path, "reason": problem.reason} for problem in imported.problems],
         "problem_count": imported.problem_count,
@@ -132,9 +142,11 @@ def _summary_blocks(session: CommandSession, imported: ImportReport) -> list[Out
         ("turns and passages", imported.turns),
         ("facts of another memory", imported.facts),
         ("statements", imported.statements),
+        *((f"  {_RESULT_LABELS[result]}", number) for result, number in imported.results if result in _RESULT_LABELS),
         ("duplicates", imported.duplicates),
         ("secrets redacted", imported.secret_count),
         *((f"skipped: {reason}", number) for reason, number in imported.skipped),
+        *((f"left out: the field {name}", number) for name, number in imported.left_out),
         ("could not be read", imported.problem_count),
     ]
     blocks: list[OutputBlock] = [

@@ -49,6 +49,7 @@ class Imports:
                 lambda: self._sessions.read_queues((scope,), progress)
             ):
                 tally.add_outcomes(receipt.outcomes)
+        self._access.engine.effects.write_signals()
         return tally.report(plan.importer.name)
 
     def import_inbox(

@@ -12,7 +12,8 @@ from lamina.importers.import_items import (
     ImportStep,
     SkippedItem,
 )
-from lamina.importers.import_plan import Importer, ImportPlan, detect_importer, plan_import
+from lamina.importers.import_plan import ImportPlan, detect_importer, plan_import
+from lamina.importers.supported_formats import Importer
 
 __all__ = [
     "ImportPlan",

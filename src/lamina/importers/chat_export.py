@@ -60,10 +60,6 @@ def _skip_gap(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-KNOWN_FORMATS = (
-    "a ChatGPT or Claude export (zip, folder or conversations.json), an export of lamina, an OKF bundle, a folder of "
-    "notes, or a document"
-)
 _CONVERSATIONS_FILE = re.compile(r"(?:.*/)?conversations(?:[-_]\d+)?\.json", re.IGNORECASE)
 _DAMAGED_FILE_ERRORS = (OSError, ValueError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error)
 _MAX_ID_LENGTH, _MAX_TITLE_LENGTH = 80, 200
@@ -88,18 +84,13 @@ class ChatExport:
 
     @classmethod
     def from_path(cls, path: Path, chat_formats: Sequence[ChatFormat]) -> ChatExport | None:
-        """Return the export at a path, or None if there is none; InvalidInput if it has none of the formats."""
-        members = _find_members(path)
+        """Return the export at a path, or None if it has none of the formats."""
+        members = find_conversation_files(path)
         if not members:
             return None
         first = _first_value(path, members)
-        for chat_format in chat_formats:
-            if chat_format.recognizes(first):
-                return cls(path, members, chat_format)
-        what = "is an export in an unknown format"
-        if first is None or isinstance(first, ImportProblem):
-            what = f"cannot be read: {first.reason}" if first else "contains no conversations"
-        raise InvalidInput(f"{path.name} {what}; import {KNOWN_FORMATS}")
+        chat_format = next((candidate for candidate in chat_formats if candidate.recognizes(first)), None)
+        return cls(path, members, chat_format) if chat_format is not None else None
 
     @property
     def name(self) -> str:
@@ -128,7 +119,20 @@ class ChatExport:
             yield item if item.pieces else SkippedItem(place, "it has no messages")
 
 
-def _find_members(path: Path) -> tuple[str, ...]:
+def describe_unreadable_chats(path: Path) -> str:
+    """Return why no conversations can be read from a JSON file or archive; empty if there is no reason."""
+    members = find_conversation_files(path)
+    if not members:
+        is_archive = path.is_file() and zipfile.is_zipfile(path)
+        return "contains no conversations.json; unpack it and import the folder" if is_archive else ""
+    first = _first_value(path, members)
+    if first is None:
+        return "contains no conversations"
+    return f"cannot be read: {first.reason}" if isinstance(first, ImportProblem) else ""
+
+
+def find_conversation_files(path: Path) -> tuple[str, ...]:
+    """Return the files of a folder or archive that may contain conversations; a JSON file is one itself."""
     if path.is_dir():
         names = [file.name for file in path.iterdir() if file.is_file()]
     elif zipfile.is_zipfile(path):

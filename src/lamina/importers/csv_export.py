@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from lamina.atom.atom import Evidence
+from lamina.atom.atom import Evidence, Signals
 from lamina.errors import InvalidInput
 from lamina.importers.import_items import ImportProblem
 from lamina.importers.lamina_export import ExportEntry, LaminaExport, parse_entry
+from lamina.vault.frontmatter_fields import SIGNAL_FIELDS
 
 COLUMNS = (
     "id",
@@ -39,6 +40,7 @@ COLUMNS = (
     "supersedes",
     "superseded_by",
     "scope",
+    *SIGNAL_FIELDS,
 )
 LIST_COLUMNS = frozenset({"tags", "entities", "evidence", "derived_from", "supersedes", "superseded_by"})
 LIST_SEPARATOR = "; "
@@ -84,7 +86,7 @@ def _read_rows(path: Path) -> Iterator[ExportEntry]:
             except StopIteration:
                 return
             except csv.Error as error:
-                yield place, ImportProblem(place, str(error))
+                yield place, ImportProblem(place, str(error)), Signals()
                 continue
             except UnicodeDecodeError as error:
                 raise InvalidInput(f"{path.name} is not valid UTF-8: {error}; export it again") from error

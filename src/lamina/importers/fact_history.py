@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, Signals
 from lamina.atom.effective_status import effective_from
 from lamina.atom.identity import AtomId, IdSource, is_atom_id
 from lamina.atom.scope import Scope, readable_scopes
@@ -25,8 +25,9 @@ from lamina.capture.redact import redact
 from lamina.capture.statement_commit import SegmentBatch, Writer, classify_statements, commit_verdicts
 from lamina.capture.store_reads import StoreReads
 from lamina.errors import Refused
-from lamina.importers.import_items import ImportedFact
+from lamina.importers.import_items import IMPORTED_FROM, ImportedFact
 from lamina.importers.quote_locator import QuoteLocator
+from lamina.lifecycle.signals import merge_counters
 from lamina.store.base import AtomChange, AtomFilter, Commit, Store
 from lamina.text.timestamps import format_time
 
@@ -50,6 +51,7 @@ class ForeignSuccessions:
         self._atom_ids: dict[str, AtomId] = {}
         self._imported_ids: dict[str, list[AtomId]] = {}
         self._waiting_predecessors: dict[str, dict[AtomId, None]] = defaultdict(dict)
+        self._named_successors: dict[str, str] = {}
         for offset in itertools.count(0, PAGE_SIZE):
             page = store.atoms.read(AtomFilter(scopes=(scope,), limit=PAGE_SIZE, offset=offset))
             for atom in reversed(page):
@@ -67,12 +69,27 @@ class ForeignSuccessions:
         if atom.metadata.get(_SUCCESSOR_KEY) and not atom.superseded_by:
             self._waiting_predecessors[atom.metadata[_SUCCESSOR_KEY]][atom.id] = None
 
+    def note_replaced(self, item: ImportedFact) -> ImportedFact:
+        """Return the fact with the successor that named it, if it has ended and names none itself."""
+        for foreign_id in item.replaces:
+            self._named_successors.setdefault(foreign_id, item.foreign_id)
+        if item.replaced_by is None and item.status is Status.SUPERSEDED:
+            return replace(item, replaced_by=self._named_successors.get(item.foreign_id))
+        return item
+
+    def link_replaced(self, successor: Atom, foreign_ids: Sequence[str], writer: Writer) -> None:
+        """Link the stored statements that a statement superseded in the other memory."""
+        ids = tuple(self._atom_ids[foreign_id] for foreign_id in foreign_ids if foreign_id in self._atom_ids)
+        for before in self._store.atoms.read(AtomFilter(scopes=(self._scope,), ids=ids)) if ids else ():
+            if before.status is Status.SUPERSEDED:
+                self.link(before.id, successor.id, writer)
+
     def find_imported(self, foreign_id: str, source_id: str) -> Atom | None:
         """Return the atom that an earlier import made of the statement with this id in this source, or None."""
         atoms = self._store.atoms.read(
             AtomFilter(scopes=(self._scope,), ids=tuple(self._imported_ids.get(foreign_id, ())))
         )
-        return next((atom for atom in atoms if atom.source_id == source_id), None)
+        return next((atom for atom in atoms if source_id in (atom.source_id, atom.metadata.get(IMPORTED_FROM))), None)
 
     def find_successor(self, foreign_id: str) -> AtomId | None:
         """Return the id of the atom that had this id in the other memory, or None."""
@@ -124,6 +141,7 @@ def write_fact(
     existing = _find_existing(item, writer, store)
     if existing is not None:
         return Receipt(None, (Outcome(Result.DUPLICATE, existing, "already in this vault"),))
+    item = successions.note_replaced(item)
     atom, redacted = _build_atom(item, writer, ids, now, personal)
     atom = atom.with_(
         evidence=quote_locator.find_evidence(item.quotes, writer.origin, item.source_id.partition(":")[0])
@@ -132,7 +150,19 @@ def write_fact(
         receipt = _write_ended(atom, item, writer, store, successions)
     else:
         receipt = _write_pending(atom, item, writer, store, now, successions)
+    written = receipt.atom
+    if written.revision:
+        successions.link_replaced(written, item.replaces, writer)
+        _store_signals(written, item.signals, store)
     return replace(receipt, redacted=redacted)
+
+
+def _store_signals(atom: Atom, imported: Signals, store: Store) -> None:
+    """Store the counters of an imported statement, merged with those of the statement that it repeats."""
+    counted = store.signals.get([atom.id]).get(atom.id, Signals())
+    merged = merge_counters(counted, imported)
+    if merged != counted:
+        store.signals.put(atom.id, merged)
 
 
 def _build_atom(
@@ -140,10 +170,14 @@ def _build_atom(
 ) -> tuple[Atom, tuple[str, ...]]:
     fields = {name: getattr(item.draft, name) for name in item.draft.model_fields_set}
     clean, redacted = redact_fields(fields, personal=personal)
-    labels = {name: redact(clean[name]).text for name in ("source_id", "session_id") if clean.get(name)}
-    draft = parse_draft(**{**clean, **labels})
+    sources = {name: redact(clean[name]).text for name in ("source_id", "session_id") if clean.get(name)}
+    draft = parse_draft(**{**clean, **sources})
     atom = draft.to_atom(ids.new(now), writer.scope, writer.origin, writer.principal, now)
-    return atom.with_(status=Status.CONSTRAINED, source_ref=redact(item.foreign_id).text), redacted
+    labels = {name: redact(value).text for name, value in item.labels.items()}
+    if atom.kind == "narrative":
+        # A narrative with a segment id would be verbatim words of this vault.
+        labels.pop("segment_id", None)
+    return atom.with_(status=Status.CONSTRAINED, source_ref=redact(item.foreign_id).text, **labels), redacted
 
 
 def _write_pending(

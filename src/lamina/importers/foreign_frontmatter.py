@@ -13,7 +13,7 @@ from lamina.vault.strict_yaml_reader import FrontmatterValue, Unreadable, read_m
 _FRONTMATTER = re.compile(r"---[ \t]*\n(?P<front>.*?)(?<=\n)---[ \t]*(?:\n|\Z)", re.DOTALL)
 _MAX_FRONTMATTER_LENGTH = 64 << 10
 _KEY_LINE = re.compile(r"(?P<key>[\w][\w .-]{0,60}?)\s*:(?:\s+(?P<value>.*?))?\s*")
-_EMPTY_VALUES = frozenset({"", "null", "~", "none", "undefined"})
+EMPTY_VALUES = frozenset({"", "null", "~", "none", "undefined"})
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?")
 
 
@@ -33,7 +33,7 @@ class ForeignFrontmatter:
                 outer, _, inner = key.partition(".")
                 mapping = self.values.get(outer)
                 value = mapping.get(inner) if isinstance(mapping, dict) else None
-            if isinstance(value, str) and value.strip().lower() not in _EMPTY_VALUES:
+            if isinstance(value, str) and value.strip().lower() not in EMPTY_VALUES:
                 return value.strip()
         return None
 
@@ -47,7 +47,7 @@ class ForeignFrontmatter:
         value = self.values.get(key)
         parts = value.strip("[]").split(",") if isinstance(value, str) else value if isinstance(value, list) else []
         names = (part.strip().strip("\"'").lstrip("#").strip() for part in parts if isinstance(part, str))
-        return tuple(dict.fromkeys(name for name in names if name.lower() not in _EMPTY_VALUES))
+        return tuple(dict.fromkeys(name for name in names if name.lower() not in EMPTY_VALUES))
 
     def fraction(self, *keys: str) -> float | None:
         """Return a number from 0 to 1, or None."""

@@ -6,17 +6,22 @@ Formats: Lattice (flat or nested provenance, `atom_id` or `id`); Remnic and Engr
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
+from lamina.atom.atom import Signals
+from lamina.atom.kinds import Layer
 from lamina.atom.status import Status
 from lamina.capture.draft import parse_draft
 from lamina.errors import LaminaError
-from lamina.importers.foreign_frontmatter import ForeignFrontmatter
-from lamina.importers.import_items import ImportedFact, ImportStep, SkippedItem, content_hash_of
+from lamina.importers.foreign_frontmatter import EMPTY_VALUES, ForeignFrontmatter
+from lamina.importers.import_items import IMPORTED_FROM, ImportedFact, ImportStep, SkippedItem, content_hash_of
 from lamina.importers.note_folder import NoteFolder, find_notes, read_note
+from lamina.vault.frontmatter_fields import SIGNAL_FIELDS
+from lamina.vault.strict_yaml_reader import FrontmatterValue
 
 SAMPLE_SIZE = 200
 _MIN_SHARE = 0.3
@@ -25,12 +30,19 @@ _KIND_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
 @dataclass(frozen=True, slots=True)
 class ForeignFact:
-    """A statement of another memory: the fields of a draft, its status there and its successor."""
+    """A statement of another memory: the fields of a draft, its status there and its successor.
+
+    The other fields are those of `ImportedFact`.
+    """
 
     foreign_id: str
     fields: dict[str, object]
     is_superseded: bool
     replaced_by: str | None = None
+    signals: Signals = field(default_factory=Signals)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    replaces: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +65,9 @@ class VaultFormat:
     def _build_fact(self, fact: ForeignFact, place: str) -> ImportedFact:
         source_id = f"{self.source}:{fact.foreign_id}"
         fields = {name: value for name, value in fact.fields.items() if value not in (None, "", (), {})}
-        draft = parse_draft(**fields, source_id=source_id)
+        draft = parse_draft(**{"source_id": source_id, **fields})
+        if draft.source_id != source_id:
+            draft = draft.model_copy(update={"metadata": {**draft.metadata, IMPORTED_FROM: source_id}})
         return ImportedFact(
             draft=draft,
             status=Status.SUPERSEDED if fact.is_superseded else Status.CONSTRAINED,
@@ -61,6 +75,10 @@ class VaultFormat:
             replaced_by=fact.replaced_by,
             source_id=source_id,
             path=place,
+            signals=fact.signals,
+            labels=fact.labels,
+            replaces=fact.replaces,
+            left_out=fact.left_out,
             content_hash=content_hash_of("fact", source_id, draft.kind, draft.subject, draft.content),
         )
 
@@ -95,6 +113,13 @@ def _try_read_note(file: Path) -> ForeignFrontmatter | None:
 _DEFAULT_CONFIDENCE = 0.8
 _TRUE = frozenset({"true", "yes", "1"})
 _LATTICE_KEYS = ("provenance", "observed_at", "is_superseded", "episode_id")
+_LATTICE_LABELS = ("observed_at", "source_id", "session_id", "segment_id")
+_LATTICE_CONTENT = ("kind", "subject", "content", "tags", "metadata", "confidence", "importance", "tier")
+_LATTICE_LIFE = ("status", "valid_from", "valid_until", "is_superseded", "superseded_by", "supersedes", "episode_id")
+_LATTICE_FIELDS = frozenset(("atom_id", "id", *_LATTICE_CONTENT, *_LATTICE_LIFE, *_LATTICE_LABELS))
+"""Keys that become fields; every other key becomes metadata."""
+_DERIVED_KEYS = ("dedup",)
+"""Keys that are computed from the text, so that they are not imported."""
 
 
 def _is_lattice_note(frontmatter: ForeignFrontmatter) -> bool:
@@ -109,23 +134,75 @@ def _read_lattice_fact(frontmatter: ForeignFrontmatter) -> ForeignFact | str:
     is_superseded = (frontmatter.text("is_superseded") or "").lower() in _TRUE or frontmatter.text(
         "status"
     ) == "superseded"
-    provenance = {
-        "channel": frontmatter.text("provenance.source_id", "source_id"),
-        "source_title": frontmatter.text("provenance.source_title"),
-    }
+    content = frontmatter.body.strip() or frontmatter.text("content") or ""
+    signals, unread = _read_signals(frontmatter)
+    left_out = [*unread, *(key for key in _DERIVED_KEYS if key in frontmatter.values)]
+    left_out += ["content"] if (frontmatter.text("content") or content) != content else []
+    tier = frontmatter.text("tier")
     fields: dict[str, object] = {
-        "content": frontmatter.body.strip() or frontmatter.text("content"),
+        "content": content,
         "kind": parse_kind(frontmatter.text("kind")),
         "subject": frontmatter.text("subject"),
         "tags": frontmatter.list_of("tags"),
-        "metadata": {**frontmatter.text_map("metadata"), **{key: value for key, value in provenance.items() if value}},
+        "metadata": {**dict(_other_values(frontmatter)), **frontmatter.text_map("metadata")},
         "observed_at": frontmatter.moment("provenance.observed_at", "observed_at"),
+        "layer": _LAYERS.get(tier or ""),
+        "importance": frontmatter.fraction("importance"),
+        "source_id": frontmatter.text("provenance.source_id", "source_id"),
         "session_id": frontmatter.text("provenance.session_id", "session_id"),
         "valid_from": frontmatter.text("valid_from"),
         "valid_until": frontmatter.text("valid_until"),
         "confidence": frontmatter.fraction("confidence") or _DEFAULT_CONFIDENCE,
     }
-    return ForeignFact(foreign_id, fields, is_superseded, frontmatter.text("superseded_by"))
+    labels = {
+        "segment_id": frontmatter.text("provenance.segment_id", "segment_id"),
+        "episode_id": frontmatter.text("episode_id"),
+    }
+    return ForeignFact(
+        foreign_id,
+        fields,
+        is_superseded,
+        frontmatter.text("superseded_by"),
+        signals=signals,
+        labels={name: value for name, value in labels.items() if value},
+        replaces=frontmatter.list_of("supersedes"),
+        left_out=tuple(left_out),
+    )
+
+
+_LAYERS = {"stm": Layer.EPISODIC, "episodic": Layer.EPISODIC, "semantic": Layer.SEMANTIC}
+
+
+def _read_signals(frontmatter: ForeignFrontmatter) -> tuple[Signals, list[str]]:
+    """Return the counters of use, and the names of those with an impossible value."""
+    counters: dict[str, Any] = {}
+    unread: list[str] = []
+    for name, codec in SIGNAL_FIELDS.items():
+        text = frontmatter.text(name)
+        try:
+            counters |= {name: codec.read(text)} if text else {}
+        except ValueError:
+            unread.append(name)
+    return Signals(**counters), unread
+
+
+def _other_values(frontmatter: ForeignFrontmatter) -> Iterator[tuple[str, str]]:
+    """Yield the keys that are no field, as metadata; those of a map under the names of both."""
+    for key, value in frontmatter.values.items():
+        if key == "provenance" and isinstance(value, dict):
+            yield from _flatten({name: item for name, item in value.items() if name not in _LATTICE_FIELDS})
+        elif key not in _LATTICE_FIELDS and key not in SIGNAL_FIELDS and key not in _DERIVED_KEYS:
+            yield from _flatten({key: value})
+    if frontmatter.text("tier") == "stm":
+        yield "tier", "stm"
+
+
+def _flatten(values: Mapping[str, FrontmatterValue]) -> Iterator[tuple[str, str]]:
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from _flatten({f"{key}.{name}": item for name, item in value.items()})
+        elif text := (value if isinstance(value, str) else ", ".join(map(str, value))):
+            yield from [(key, text)] if text.strip().lower() not in EMPTY_VALUES else []
 
 
 LATTICE = VaultFormat("lattice", "Lattice vault", _is_lattice_note, _read_lattice_fact)

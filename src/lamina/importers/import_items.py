@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
 
+from lamina.atom.atom import Signals
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.capture.draft import Draft
 from lamina.capture.pieces import TextPiece
 from lamina.capture.redact import redact
 from lamina.text.normal_form import to_nfkc
+
+IMPORTED_FROM = "imported_from"
+"""The metadata key for the memory and the id a statement comes from, if its `source_id` is the one it had there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,8 @@ class ImportedDocument:
 class ImportedFact:
     """A statement of another memory: `constrained` until a person confirms it, or ended as it was there.
 
-    `quotes` are the words it rests on, as far as they are known.
+    `quotes` are the words it rests on, as far as they are known; `replaces` the ids of statements that it superseded
+    there. `labels` are fields of the atom that a draft does not have, `left_out` fields that are not imported.
     """
 
     draft: Draft
@@ -100,6 +105,10 @@ class ImportedFact:
     content_hash: str
     origin: Origin = Origin.IMPORT
     quotes: tuple[EvidenceQuote, ...] = ()
+    signals: Signals = field(default_factory=Signals)
+    labels: Mapping[str, str] = field(default_factory=dict)
+    replaces: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:

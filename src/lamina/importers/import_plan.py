@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
-from lamina.errors import InvalidInput, NotFound
-from lamina.importers.chat_export import ChatExport
-from lamina.importers.chat_formats import CHATGPT, CLAUDE
-from lamina.importers.csv_export import open_csv_export
-from lamina.importers.foreign_vault import open_foreign_vault
+from lamina.errors import NotFound
 from lamina.importers.import_items import ImportedConversation, ImportProblem, ImportStep, SkippedItem, idempotency_key
-from lamina.importers.lamina_export import open_json_export, open_markdown_export
-from lamina.importers.note_folder import NoteFolder, refuse_own_vault
-from lamina.importers.okf_bundle import open_okf_bundle
+from lamina.importers.note_folder import refuse_own_vault
+from lamina.importers.supported_formats import Importer, open_import
 
 IMPORTED_BEFORE = "imported before"
 
 IsKnown = Callable[[str], bool]
 """Whether the item with this idempotency key was imported before."""
-
-
-class Importer(Protocol):
-    """One source opened for reading: as many steps as `total` says, always in the same order."""
-
-    @property
-    def name(self) -> str: ...
-
-    def total(self) -> int: ...
-
-    def steps(self) -> Iterator[ImportStep]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +51,9 @@ def detect_importer(path: Path) -> Importer:
     """Return the importer for a path; NotFound if nothing is there, InvalidInput if its format is unknown."""
     if not path.exists():
         raise NotFound(f"there is no file or folder at {path}")
-    exported = open_json_export(path) or open_csv_export(path) or ChatExport.from_path(path, (CHATGPT, CLAUDE))
-    if exported is not None:
-        return exported
-    if path.is_file():
-        if zipfile.is_zipfile(path) and path.suffix.lower() == ".zip":
-            raise InvalidInput(f"{path.name} contains no conversations.json; unpack it and import the folder")
-        return NoteFolder.from_path(path)
-    refuse_own_vault(path)
-    bundle = open_okf_bundle(path) or open_markdown_export(path) or open_foreign_vault(path)
-    return bundle or NoteFolder.from_path(path)
+    if path.is_dir():
+        refuse_own_vault(path)
+    return open_import(path)
 
 
 def _without_imported_part(item: ImportedConversation, is_known: IsKnown) -> ImportedConversation:

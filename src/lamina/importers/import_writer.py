@@ -48,7 +48,10 @@ FACT_BATCH_SIZE = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """Counts of what an import stored. `top_held` are the most important of the statements that are pending review."""
+    """Counts of what an import stored. `top_held` are the most important of the statements that are pending review.
+
+    `results` has the number of statements with each result, `left_out` that of the fields that were not imported.
+    """
 
     source: str = ""
     conversations: int = 0
@@ -62,6 +65,8 @@ class ImportReport:
     problems: tuple[ImportProblem, ...] = ()
     problem_count: int = 0
     top_held: tuple[Outcome, ...] = ()
+    results: tuple[tuple[str, int], ...] = ()
+    left_out: tuple[tuple[str, int], ...] = ()
     redacted: tuple[tuple[str, int], ...] = ()
 
     @property
@@ -217,6 +222,7 @@ class _FactBatch:
     def _write(self, fact: ImportedFact, quote_locator: QuoteLocator, tally: ImportTally) -> Receipt | None:
         target, writer = self._target, self._target.writer(fact.origin)
         self._successions = self._successions or ForeignSuccessions(target.store, writer.scope)
+        tally.add_left_out(fact.left_out)
         try:
             return write_fact(
                 fact, writer, target.store, target.ids, target.now(), self._successions, quote_locator, target.personal
@@ -235,6 +241,8 @@ class ImportTally:
         self._refused = 0
         self._skipped: Counter[str] = Counter()
         self._redacted: Counter[str] = Counter()
+        self._results: Counter[str] = Counter()
+        self._left_out: Counter[str] = Counter()
         self._problems: list[ImportProblem] = []
         self._top_held: list[tuple[float, int, Outcome]] = []
         self._order = count()
@@ -259,6 +267,7 @@ class ImportTally:
         for outcome in outcomes:
             if outcome.result is Result.KEPT:
                 continue
+            self._results[outcome.result.value] += 1
             if outcome.result is Result.REFUSED:
                 self._refused += 1
                 continue
@@ -276,6 +285,10 @@ class ImportTally:
     def add_skipped(self, skipped: SkippedItem) -> None:
         self._skipped[skipped.reason] += 1
 
+    def add_left_out(self, names: Sequence[str]) -> None:
+        """Count fields of a fact that are not imported."""
+        self._left_out.update(names)
+
     @property
     def known_count(self) -> int:
         """Return how many steps had been imported before."""
@@ -291,5 +304,7 @@ class ImportTally:
             problems=tuple(self._problems),
             top_held=tuple(outcome for _, _, outcome in most_important),
             redacted=tuple(sorted(self._redacted.items())),
+            results=tuple(sorted(self._results.items())),
+            left_out=tuple(sorted(self._left_out.items())),
             **self._counts,
         )

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import is_atom_id
 from lamina.atom.passage import passages_of
 from lamina.atom.record import from_record
@@ -38,6 +38,7 @@ from lamina.importers.note_folder import find_notes, read_note
 from lamina.text.normal_form import one_line
 from lamina.vault import layout
 from lamina.vault.atom_file import parse_file
+from lamina.vault.frontmatter_fields import SIGNAL_FIELDS
 
 SOURCE_NAME, FORMAT_NAME = "lamina", "lamina export"
 WRONG_SHAPE_ERRORS = (ValueError, TypeError, KeyError, AttributeError, OverflowError)
@@ -64,10 +65,12 @@ _IMPORTED_FIELDS = (
     "durability",
     "memory_type",
 )
+UNUSED = Signals()
+"""The counters of an atom that was never used."""
 _WITHDRAWN = frozenset({Status.INVALIDATED, Status.TOMBSTONED})
 
-ExportEntry: TypeAlias = tuple[str, Atom | ImportProblem | SkippedItem]
-"""Where an entry is in the export, and the atom it contains."""
+ExportEntry: TypeAlias = tuple[str, Atom | ImportProblem | SkippedItem, Signals]
+"""Where an entry is in the export, the atom it contains, and its counters of use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +88,9 @@ class LaminaExport:
         words, others = list[ExportEntry](), list[ExportEntry]()
         for entry in self.entries():
             (words if isinstance(entry[1], Atom) and entry[1].is_segment else others).append(entry)
-        sources = EvidenceIndex(content for _, content in (*words, *others) if isinstance(content, Atom))
-        for place, content in (*words, *others):
-            yield import_step(content, place, sources) if isinstance(content, Atom) else content
+        sources = EvidenceIndex(content for _, content, _ in (*words, *others) if isinstance(content, Atom))
+        for place, content, signals in (*words, *others):
+            yield import_step(content, place, sources, signals) if isinstance(content, Atom) else content
 
 
 def open_json_export(path: Path) -> LaminaExport | None:
@@ -111,13 +114,17 @@ def open_markdown_export(path: Path) -> LaminaExport | None:
 def parse_entry(place: str, record: Callable[[], Mapping[str, Any]]) -> ExportEntry:
     """Return the atom that a record describes, or a problem with the reason."""
     try:
-        atom = from_record(record())
-        return place, atom if isinstance(atom.content, str) else ImportProblem(place, "its content is not text")
+        fields = dict(record())
+        counters = {name: fields.pop(name) for name in SIGNAL_FIELDS if name in fields}
+        signals = Signals(**{name: SIGNAL_FIELDS[name].read(str(value)) for name, value in counters.items()})
+        atom = from_record(fields)
+        is_text = isinstance(atom.content, str)
+        return place, atom if is_text else ImportProblem(place, "its content is not text"), signals
     except WRONG_SHAPE_ERRORS as error:
-        return place, ImportProblem(place, f"it is not an atom: {one_line(str(error))}")
+        return place, ImportProblem(place, f"it is not an atom: {one_line(str(error))}"), Signals()
 
 
-def import_step(atom: Atom, place: str, evidence: EvidenceIndex | None = None) -> ImportStep:
+def import_step(atom: Atom, place: str, evidence: EvidenceIndex | None = None, signals: Signals = UNUSED) -> ImportStep:
     """Return what is imported of an atom; a retracted one is imported only to keep its words out of recall."""
     quotes = evidence.quotes(atom) if evidence is not None and not atom.is_segment else ()
     is_imported = atom.status in NOT_ENDED or atom.status is Status.SUPERSEDED
@@ -129,7 +136,7 @@ def import_step(atom: Atom, place: str, evidence: EvidenceIndex | None = None) -
         return (
             _import_words(atom, place, has_statements=evidence is not None and evidence.is_evidence(atom))
             if atom.is_segment
-            else _import_fact(atom, place, quotes)
+            else _import_fact(atom, place, quotes, signals)
         )
     except LaminaError as error:
         return ImportProblem(place, one_line(str(error)))
@@ -161,7 +168,7 @@ def _import_words(atom: Atom, place: str, *, has_statements: bool) -> ImportStep
     )
 
 
-def _import_fact(atom: Atom, place: str, quotes: tuple[EvidenceQuote, ...]) -> ImportedFact:
+def _import_fact(atom: Atom, place: str, quotes: tuple[EvidenceQuote, ...], signals: Signals) -> ImportedFact:
     values = {name: getattr(atom, name) for name in _IMPORTED_FIELDS}
     source_id = f"{SOURCE_NAME}:{atom.id}"
     fields = {name: value for name, value in values.items() if value not in (None, "", (), {})}
@@ -176,6 +183,7 @@ def _import_fact(atom: Atom, place: str, quotes: tuple[EvidenceQuote, ...]) -> I
         source_id=source_id,
         path=place,
         quotes=quotes,
+        signals=signals,
         origin=limit_origin(Origin.IMPORT, atom.origin),
         content_hash=content_hash_of("fact", source_id, draft.kind, draft.subject, draft.content, *end_status),
     )
@@ -200,11 +208,11 @@ def _markdown_entries(path: Path, files: list[Path]) -> Iterator[ExportEntry]:
         try:
             sheet = parse_file(file.read_bytes())
             if sheet.id is None:
-                yield place, ImportProblem(place, "it has no atom id")
+                yield place, ImportProblem(place, "it has no atom id"), Signals()
             else:
-                yield place, Atom(scope=layout.DEFAULT_SCOPE, **sheet.fields)
+                yield place, Atom(scope=layout.DEFAULT_SCOPE, **sheet.fields), sheet.signals
         except (LaminaError, OSError, *WRONG_SHAPE_ERRORS) as error:
-            yield place, ImportProblem(place, one_line(str(error)))
+            yield place, ImportProblem(place, one_line(str(error))), Signals()
 
 
 def _is_exported_atom(file: Path) -> bool:

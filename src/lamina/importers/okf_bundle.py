@@ -15,6 +15,7 @@ from lamina.importers.import_items import ImportStep
 from lamina.importers.lamina_export import import_step, parse_entry
 from lamina.importers.note_folder import NoteFolder, find_notes, read_note
 from lamina.text.timestamps import format_time
+from lamina.vault.frontmatter_fields import SIGNAL_FIELDS
 
 INDEX_FILE, LOG_FILE = "index.md", "log.md"
 """File names that the format reserves in every folder."""
@@ -41,8 +42,8 @@ def open_okf_bundle(path: Path) -> NoteFolder | None:
 def _parse_concept(frontmatter: ForeignFrontmatter, place: str) -> ImportStep | None:
     if frontmatter.text(ATOM_ID_KEY) is None:
         return None
-    _, entry = parse_entry(place, lambda: _record(frontmatter))
-    return import_step(entry, place) if isinstance(entry, Atom) else entry
+    _, entry, signals = parse_entry(place, lambda: _record(frontmatter))
+    return import_step(entry, place, signals=signals) if isinstance(entry, Atom) else entry
 
 
 def _record(frontmatter: ForeignFrontmatter) -> dict[str, object]:
@@ -59,6 +60,6 @@ def _record(frontmatter: ForeignFrontmatter) -> dict[str, object]:
         "tags": list(frontmatter.list_of("tags")),
         "entities": list(frontmatter.list_of("entities")),
         **{name: format_time(at) for name in _TIME_FIELDS if (at := frontmatter.moment(name))},
-        **{name: value for name in _TEXT_FIELDS if (value := frontmatter.text(name))},
+        **{name: value for name in (*_TEXT_FIELDS, *SIGNAL_FIELDS) if (value := frontmatter.text(name))},
         **{name: share for name in _NUMBER_FIELDS if (share := frontmatter.fraction(name)) is not None},
     }

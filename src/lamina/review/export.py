@@ -16,7 +16,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from lamina.atom.atom import Atom, Evidence
+from lamina.atom.atom import Atom, Evidence, Signals
+from lamina.atom.identity import AtomId
 from lamina.atom.passage import passages_of, render_passage
 from lamina.atom.record import to_record
 from lamina.atom.scope import Scope
@@ -29,6 +30,7 @@ from lamina.store.base import AtomFilter, AtomVersion, Store
 from lamina.text.normal_form import one_line
 from lamina.text.timestamps import format_time
 from lamina.vault import atom_file, layout
+from lamina.vault.frontmatter_fields import SIGNAL_FIELDS, used_counters
 from lamina.vault.yaml_writer import PlainScalar, YamlValue, emit_entry
 
 VERSION = "0.1"
@@ -41,7 +43,7 @@ _TEXT_FIELDS = ("subject", "attribute", "value", "source_id", "session_id", "seg
 _LINK_ESCAPES = str.maketrans({"[": "(", "]": ")", "\\": "/", "<": "‹", ">": "›"})
 
 
-def render_bundle(atoms: Sequence[Atom]) -> Iterator[tuple[str, bytes]]:
+def render_bundle(atoms: Sequence[Atom], signals: Mapping[AtomId, Signals]) -> Iterator[tuple[str, bytes]]:
     """Return every file of the bundle: its path in the folder and its bytes."""
     sources = EvidenceIndex(atoms)
     candidates = (_exported(atom, sources) for atom in atoms if atom.status in _EXPORTED_STATUSES and atom.is_searched)
@@ -49,7 +51,8 @@ def render_bundle(atoms: Sequence[Atom]) -> Iterator[tuple[str, bytes]]:
     paths: dict[str, str] = {atom.id: _path_of(atom) for atom in exported}
     titles: dict[str, str] = {atom.id: _title_of(atom) for atom in exported}
     for atom in exported:
-        yield paths[atom.id], _render_concept(atom, paths, titles).encode()
+        counters = used_counters(signals.get(atom.id, Signals()))
+        yield paths[atom.id], _render_concept(atom, counters, paths, titles).encode()
     yield INDEX_FILE, _render_index(exported, paths, titles).encode()
     yield LOG_FILE, _render_log(exported, paths, titles).encode()
 
@@ -92,7 +95,9 @@ def _shorten(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
-def _render_concept(atom: Atom, paths: Mapping[str, str], titles: Mapping[str, str]) -> str:
+def _render_concept(
+    atom: Atom, counters: Mapping[str, object], paths: Mapping[str, str], titles: Mapping[str, str]
+) -> str:
     entries: dict[str, YamlValue] = {
         "type": atom.kind,
         "title": titles[atom.id],
@@ -106,6 +111,7 @@ def _render_concept(atom: Atom, paths: Mapping[str, str], titles: Mapping[str, s
         "origin": atom.origin.value,
         "confidence": PlainScalar(str(atom.confidence)),
         "importance": PlainScalar(str(atom.importance)),
+        **{name: PlainScalar(str(value)) for name, value in counters.items()},
         ATOM_ID_KEY: str(atom.id),
     }
     rows = [row for key, value in entries.items() if value for row in emit_entry(key, value)]
@@ -152,12 +158,15 @@ _BYTE_ORDER_MARK = "\ufeff"
 """Tells spreadsheets that the bytes are UTF-8."""
 
 
-def render_csv(atoms: Sequence[Atom]) -> bytes:
+def render_csv(atoms: Sequence[Atom], signals: Mapping[AtomId, Signals]) -> bytes:
     """Return the rows under their column names, oldest first."""
     out = io.StringIO(newline="")
     rows = csv.writer(out, quoting=csv.QUOTE_ALL)
     rows.writerow(COLUMNS)
-    rows.writerows([escape_cell(_cell_text(name, getattr(atom, name))) for name in COLUMNS] for atom in atoms)
+    for atom in atoms:
+        counters = dict.fromkeys(SIGNAL_FIELDS) | used_counters(signals.get(atom.id, Signals()))
+        values = (counters[name] if name in counters else getattr(atom, name) for name in COLUMNS)
+        rows.writerow([escape_cell(_cell_text(name, value)) for name, value in zip(COLUMNS, values, strict=True)])
     return (_BYTE_ORDER_MARK + out.getvalue()).encode()
 
 
@@ -200,16 +209,18 @@ def export(
         raise InvalidInput(f"{path} already exists; choose another name")
     _make_private_folder(path.parent)
     atoms = sorted(store.atoms.read(AtomFilter(scopes=tuple(scopes))), key=lambda atom: atom.id)
+    signals = store.signals.get(atom.id for atom in atoms)
     match format:
         case "json":
-            document = _to_json(store, atoms, with_history, now)
+            document = _to_json(store, atoms, signals, with_history, now)
             _write(path, json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n")
         case "csv":
-            _write(path, render_csv(atoms))
+            _write(path, render_csv(atoms, signals))
         case "okf":
-            _write_all(path, render_bundle(atoms))
+            _write_all(path, render_bundle(atoms, signals))
         case "markdown":
-            _write_all(path, ((layout.path_for(atom), atom_file.render_file(atom, None, str)) for atom in atoms))
+            files = ((atom, atom_file.render_file(atom, None, str, signals=signals.get(atom.id))) for atom in atoms)
+            _write_all(path, ((layout.path_for(atom), data) for atom, data in files))
     return path
 
 
@@ -228,10 +239,12 @@ def _make_private_folder(folder: Path) -> None:
             path.mkdir(mode=0o700)
 
 
-def _to_json(store: Store, atoms: Sequence[Atom], with_history: bool, now: datetime) -> dict[str, Any]:
+def _to_json(
+    store: Store, atoms: Sequence[Atom], signals: Mapping[AtomId, Signals], with_history: bool, now: datetime
+) -> dict[str, Any]:
     records = []
     for atom in atoms:
-        record: dict[str, Any] = to_record(atom)
+        record: dict[str, Any] = to_record(atom) | used_counters(signals.get(atom.id, Signals()))
         if with_history:
             record["history"] = [_version_record(version) for version in store.journal.versions(atom.id)]
         records.append(record)

@@ -13,6 +13,7 @@ from lamina.atom.status import Status
 from lamina.capture.classification import StatementVerdict
 from lamina.capture.receipt import Result
 from lamina.errors import LaminaError
+from lamina.importers.import_items import IMPORTED_FROM
 from lamina.review.confirm import predict_verdict
 from lamina.review.pairs import Pair, list_pairs
 from lamina.review.reviewer_access import Reviewer
@@ -61,8 +62,8 @@ def _held_filter(reviewer: Reviewer) -> AtomFilter:
 
 def is_from_source(atom: Atom, source: str) -> bool:
     """Return whether an atom comes from a source, or from one below it (`source:...`)."""
-    atom_source = atom.source_id or ""
-    return atom_source == source or atom_source.startswith(f"{source}:")
+    names = (atom.source_id or "", atom.metadata.get(IMPORTED_FROM, ""))
+    return any(name == source or name.startswith(f"{source}:") for name in names)
 
 
 def list_pending(

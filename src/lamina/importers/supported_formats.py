@@ -1,0 +1,80 @@
+"""The table of all formats that can be imported: their names, and what opens them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from lamina.errors import InvalidInput
+from lamina.importers.chat_export import ChatExport, describe_unreadable_chats, find_conversation_files
+from lamina.importers.chat_formats import CHATGPT, CLAUDE
+from lamina.importers.csv_export import open_csv_export
+from lamina.importers.documents import DOCUMENT_SUFFIXES, UnreadableDocument, read_document
+from lamina.importers.foreign_vault import LATTICE, REMNIC, open_foreign_vault
+from lamina.importers.import_items import ImportStep
+from lamina.importers.lamina_export import open_json_export, open_markdown_export
+from lamina.importers.note_folder import NoteFolder
+from lamina.importers.okf_bundle import open_okf_bundle
+
+
+class Importer(Protocol):
+    """One source opened for reading: as many steps as `total` says, always in the same order."""
+
+    @property
+    def name(self) -> str: ...
+
+    def total(self) -> int: ...
+
+    def steps(self) -> Iterator[ImportStep]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SupportedFormat:
+    """A format that can be imported; `open` returns None for what it does not recognise."""
+
+    name: str
+    open: Callable[[Path], Importer | None]
+
+
+def _open_notes(path: Path) -> NoteFolder | None:
+    """Return the folder of notes or the document at a path; None for an archive, an export or another file."""
+    suffix = path.suffix.lower().removeprefix(".")
+    if find_conversation_files(path) or suffix == "zip":
+        return None
+    is_document = not path.is_file() or suffix in DOCUMENT_SUFFIXES or _is_text(path)
+    return NoteFolder.from_path(path) if is_document else None
+
+
+def _is_text(path: Path) -> bool:
+    try:
+        read_document(path)
+    except UnreadableDocument as error:
+        return error.reason == "it is empty"
+    return True
+
+
+FORMATS: tuple[SupportedFormat, ...] = (
+    SupportedFormat("export of lamina as json", open_json_export),
+    SupportedFormat("export of lamina as csv", open_csv_export),
+    SupportedFormat(
+        "ChatGPT or Claude export (zip, folder or conversations.json)",
+        lambda path: ChatExport.from_path(path, (CHATGPT, CLAUDE)),
+    ),
+    SupportedFormat("OKF bundle", open_okf_bundle),
+    SupportedFormat("export of lamina as markdown", open_markdown_export),
+    SupportedFormat(f"{LATTICE.name} or {REMNIC.name}", open_foreign_vault),
+    SupportedFormat("Obsidian vault, folder of notes, or document", _open_notes),
+)
+"""In the order in which they are tried."""
+
+
+def open_import(path: Path) -> Importer:
+    """Return the first importer that recognises a path; InvalidInput, with all supported formats, if none does."""
+    for supported in FORMATS:
+        importer = supported.open(path)
+        if importer is not None:
+            return importer
+    reason = describe_unreadable_chats(path) or "is in an unknown format"
+    raise InvalidInput(f"{path.name} {reason}; supported are: {'; '.join(supported.name for supported in FORMATS)}")
