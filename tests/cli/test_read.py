@@ -177,7 +177,7 @@ def test_an_edit_of_the_file_takes_effect_immediately(cli: Cli, coffee: str, vau
 def test_get_shows_an_atom_by_id_suffix_and_reports_a_miss(cli: Cli, coffee: str) -> None:
     output = cli("get", coffee[-6:]).out
     assert output.startswith("Ann prefers light roast coffee.\n")
-    assert "ann::preference" in output
+    assert "quality_score  1.0\nrecall_count   0\n" in output
     assert cli("get", coffee[-6:], "--json").data["id"] == coffee
     missed = cli("get", "zzzz")
     assert (missed.code, missed.out) == (3, "")

@@ -109,13 +109,16 @@ def test_remember_reads_a_pipe(cli: Cli) -> None:
     assert "The lamp is in the attic." in cli("remember", "-", stdin="The lamp is in the attic.\n").out
 
 
-def test_a_new_value_supersedes_and_a_repeated_one_changes_nothing(cli: Cli, coffee: str) -> None:
-    words = ("remember", "Ann prefers dark roast coffee.", "--kind", "preference", "--subject", "Ann")
+def test_a_new_value_supersedes_and_a_repeated_one_changes_nothing(cli: Cli) -> None:
+    claim = ("--kind", "preference", "--subject", "Ann", "--attribute", "roast")
+    first = cli("remember", "Ann prefers light roast coffee.", *claim, "--json").data["outcomes"][0]["atom"]
+    words = ("remember", "Ann prefers dark roast coffee.", *claim)
     assert cli(*words).out.startswith("supersedes: preference")
     again = cli(*words)
     assert again.out.startswith("duplicate: ")
     assert "nothing had to be changed" in again.out
-    assert cli("get", coffee, "--json").data["status"] == "superseded"
+    shown = cli("get", first["id"], "--json").data
+    assert (shown["status"], shown["claim"]) == ("superseded", "ann::roast")
 
 
 def test_capture_stores_the_words_and_remembers_requests(cli: Cli, vault: Path) -> None:

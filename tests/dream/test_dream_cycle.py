@@ -66,6 +66,7 @@ def fill_store(memory: Memory, clock: FixedClock, seed: int) -> Random:
     clock.at += random.choice((0, 1, 40, 200)) * DAY
     if random.random() < 0.8:
         memory.remember(f"Somebody was here at last, {seed}.")
+    memory.upkeep.sync()  # the counters of use are in the files already, so a dream does not write them
     return random
 
 

@@ -43,16 +43,17 @@ def _open_notes(path: Path) -> NoteFolder | None:
     suffix = path.suffix.lower().removeprefix(".")
     if find_conversation_files(path) or suffix == "zip":
         return None
-    is_document = not path.is_file() or suffix in DOCUMENT_SUFFIXES or _is_text(path)
+    is_document = not path.is_file() or suffix in DOCUMENT_SUFFIXES or not _describe_unreadable(path)
     return NoteFolder.from_path(path) if is_document else None
 
 
-def _is_text(path: Path) -> bool:
+def _describe_unreadable(path: Path) -> str:
+    """Return why a file cannot be read as a document; empty if it can be, or has no text."""
     try:
         read_document(path)
     except UnreadableDocument as error:
-        return error.reason == "it is empty"
-    return True
+        return "" if error.reason == "it is empty" else f"cannot be read: {error.reason}"
+    return ""
 
 
 FORMATS: tuple[SupportedFormat, ...] = (
@@ -76,5 +77,7 @@ def open_import(path: Path) -> Importer:
         importer = supported.open(path)
         if importer is not None:
             return importer
-    reason = describe_unreadable_chats(path) or "is in an unknown format"
+    is_data = bool(find_conversation_files(path)) or not path.is_file()
+    reason = describe_unreadable_chats(path) or ("" if is_data else _describe_unreadable(path))
+    reason = reason or "is in an unknown format"
     raise InvalidInput(f"{path.name} {reason}; supported are: {'; '.join(supported.name for supported in FORMATS)}")
