@@ -139,7 +139,7 @@ def make_statements(atoms: int, days: int, seed: int) -> list[list[SimulatedStat
         day, name, thing = n * days // atoms, random.choice(names), f"{random.choice(things)}{n % 1000}"
         content = sort.template.format(name=name, thing=thing, other=random.choice(others))
         confidence, importance = (round(random.uniform(*entry), 2) for entry in (sort.confidence, sort.importance))
-        # A preference supersedes an earlier one about the same subject; here all of them should stay.
+        # A preference is compared with those of the same subject; here all of them should stay.
         subject = f"{name} {thing}" if sort.kind == "preference" else name
         year[day].append(SimulatedStatement(n, day, sort, content, f"{name} {thing}", confidence, importance, subject))
     return year

@@ -48,6 +48,17 @@ def test_a_remembered_fact_is_recalled_with_its_reason(server: LiveServer, owner
     assert taught == {"ids": [id]}
     assert _post(server, owner, "/cite", ids=[id]) == {"ids": [id]}
     assert _get(server, owner, f"/atoms/{id}/signals")["recall_count"] == 2
+    shown = _get(server, owner, f"/atoms/{id}")
+    assert (shown["quality_score"], shown["recall_count"]) == (1.1, 2)
+    assert shown["last_recalled_at"]
+
+
+def test_atoms_of_one_episode_are_listed(server: LiveServer, owner: str) -> None:
+    fields = {"session_id": "standup", "observed_at": "2026-03-02T09:00:00Z"}
+    id = server.remember(owner, "Ann fixed the gate.", **fields)
+    server.remember(owner, "Ann painted the gate.", **fields | {"observed_at": "2026-03-03T09:00:00Z"})
+    listed = _get(server, owner, "/atoms?episode_id=2026-03-02:standup")["atoms"]
+    assert [(atom["id"], atom["episode_id"]) for atom in listed] == [(id, "2026-03-02:standup")]
 
 
 def test_an_atom_is_read_with_its_history(server: LiveServer, owner: str) -> None:

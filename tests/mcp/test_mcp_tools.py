@@ -184,6 +184,7 @@ def test_get_returns_an_atom_with_its_history_and_links(server: Server[Any], era
         ]
         assert [(item["relation"], item["atom"]["id"]) for item in got["neighbours"]] == [("supports", other)]
         plain = await agent.call("get", id=one)
+        assert (plain["quality_score"], plain["recall_count"], plain["last_recalled_at"]) == (1.0, 0, None)
         assert plain["history"] is None
         assert plain["neighbours"] is None
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,7 @@ class SeedVault:
     memory: Memory
     clock: FixedClock
 
-    def remember(self, content: str, **fields: object) -> Atom:
+    def remember(self, content: str, **fields: Any) -> Atom:
         self.clock.at += timedelta(minutes=1)
         return self.memory.remember(content, **fields).atom
 

@@ -122,6 +122,14 @@ def test_reading_pages_changes_nothing(pages: Site, bakery: BakeryVault, session
     assert bakery.memory.journal(limit=1) == before
 
 
+def test_the_page_of_an_atom_shows_its_counters_of_use(pages: Site, bakery: BakeryVault, session: str) -> None:
+    bakery.memory.cite([bakery.oven])
+    used = bakery.memory.signals(bakery.oven)
+    text = request_page(pages, f"/atom/{bakery.oven}", session).text
+    assert f"<dt>quality</dt><dd>{used.quality_score:.2f}</dd>" in text
+    assert re.search(rf"<dt>used</dt><dd>{used.recall_count} times?, last .*{bakery.clock.at:%Y-%m-%d}", text)
+
+
 def test_every_page_has_a_strict_policy_and_no_inline_script_or_style(
     pages: Site, bakery: BakeryVault, session: str
 ) -> None:

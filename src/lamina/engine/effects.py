@@ -98,9 +98,13 @@ class Effects:
         self._background.wake_encoding()
 
     def write_signals(self) -> int:
-        """Write changed counters of use into the files; return how many were written. StoreError if the disk fails."""
-        with translate_disk_errors():
+        """Write changed counters of use into the files; return how many were written. If the disk fails, they wait."""
+        self._require_no_trial()
+        try:
             return self._sync.write_signals().written
+        except (OSError, StoreError) as error:
+            logger.warning("counters of use will be written later: %s", summarise_error(error))
+            return 0
 
     def wake_reading(self) -> None:
         """Wake the worker that reads what is captured, if there is one."""

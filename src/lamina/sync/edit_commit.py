@@ -124,13 +124,12 @@ class EditCommitter:
         status = atom.status if atom.status in ENDED else Status.CONSTRAINED
         return atom.with_(origin=limit_origin(Origin.DOCUMENT, atom.origin), status=status)
 
-    def adopt_compared(self, atom: Atom, path: str, snapshot: FileSnapshot) -> Atom:
-        """Commit the statement of a new file together with what it changes about others; return it as written."""
+    def adopt_compared(self, atom: Atom, path: str, snapshot: FileSnapshot) -> None:
+        """Commit the statement of a new file together with what it changes about others."""
         decision = self._decide_new(atom)
         files = FileChanges({atom.id: snapshot})
         atoms = [decision.atom, *decision.other_atoms]
         self.commit("adopt", _commit_reason(f"found {path}", decision), atoms, atom.scope, decision.way, files)
-        return decision.atom
 
     def commit(
         self,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import AtomId, IdSource
@@ -11,7 +12,7 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import TRANSITIONS, Status, TransitionCause
 from lamina.clock import Clock, disk_time_ns
 from lamina.errors import Refused, StaleRevision
-from lamina.store.base import AtomFilter, FileSnapshot, Store
+from lamina.store.base import AtomFilter, FileSnapshot, Store, TransactionMode
 from lamina.store.problems import FileProblem
 from lamina.store.projection import FileChanges, FileRecord, FileState, PendingFile
 from lamina.sync.disk_diff import NO_STAMP, DiskDiff, ReadFile, try_parse
@@ -293,7 +294,8 @@ class FileEdits:
         files = FileChanges({atom.id: new_file.file.to_snapshot() for new_file, atom in members})
         reason = f"found {members[0][0].path}" + (f" and {len(members) - 1} more" if len(members) > 1 else "")
         try:
-            self._edits.commit("adopt", reason, [atom for _, atom in members], scope, TransitionCause.ADOPT, files)
+            with self._counting(members):
+                self._edits.commit("adopt", reason, [atom for _, atom in members], scope, TransitionCause.ADOPT, files)
         except Refused as error:
             if len(members) > 1:
                 half = len(members) // 2
@@ -302,26 +304,40 @@ class FileEdits:
             else:
                 self._adopt_compared(members[0], report, str(error))
             return
-        for new_file, atom in members:
-            self._finish_adoption(new_file, atom, report)
+        for new_file, _ in members:
+            self._finish_adoption(new_file, report)
 
     def _adopt_compared(self, member: tuple[NewFile, Atom], report: SyncReport, conflict: str = "") -> None:
         """Adopt a file whose statement competes with others: the newer one supersedes, or a person decides."""
         new_file, atom = member
-        try:
-            if atom.status is not Status.ACTIVE:
-                raise Refused(conflict)
-            adopted = self._edits.adopt_compared(atom, new_file.path, new_file.file.to_snapshot())
-        except Refused as error:
-            self._adopt_challenged(member, conflict or str(error), report)
+        for _ in range(MAX_TRIES if atom.status is Status.ACTIVE else 0):
+            try:
+                with self._counting([member]):
+                    self._edits.adopt_compared(atom, new_file.path, new_file.file.to_snapshot())
+            except StaleRevision:
+                continue
+            except Refused as error:
+                conflict = conflict or str(error)
+                break
+            self._finish_adoption(new_file, report)
             return
-        self._finish_adoption(new_file, adopted, report)
+        self._adopt_challenged(member, conflict, report)
 
-    def _finish_adoption(self, new_file: NewFile, atom: Atom, report: SyncReport) -> None:
+    @contextmanager
+    def _counting(self, members: Sequence[tuple[NewFile, Atom]]) -> Iterator[None]:
+        """Store the counters of new files in the transaction of what is committed inside, if edits are not reviewed."""
+        counted = [(atom.id, file.sheet.signals) for file, atom in members if file.sheet.signals != Signals()]
+        if not counted or self._edits.needs_review:
+            yield
+            return
+        with self._store.transaction(TransactionMode.WRITE):
+            yield
+            for atom_id, signals in counted:
+                self._store.signals.put(atom_id, signals)
+
+    def _finish_adoption(self, new_file: NewFile, report: SyncReport) -> None:
         report.adopted.append(new_file.path)
         self._problems.clear(new_file.path)
-        if new_file.sheet.signals != Signals() and not self._edits.needs_review:
-            self._store.signals.put(atom.id, new_file.sheet.signals)
 
     def _adopt_challenged(self, member: tuple[NewFile, Atom], reason: str, report: SyncReport) -> None:
         """Adopt a file that contradicts existing atoms as challenged: a person decides."""

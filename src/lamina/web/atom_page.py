@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Literal
@@ -116,6 +117,7 @@ class RetentionSummary:
     heat: float
     quality: float
     uses: int
+    last_used_at: datetime | None
     confirmations: int
 
 
@@ -238,6 +240,7 @@ def _retention_summary(memory: Memory, atom: Atom) -> RetentionSummary:
         heat=heat(atom, signals, now),
         quality=counted.quality_score,
         uses=counted.recall_count,
+        last_used_at=counted.last_recalled_at,
         confirmations=memory.confirmations(atom.id),
     )
 
