@@ -66,6 +66,14 @@ def test_the_summary_counts_what_was_kept_held_and_left_out(imported: tuple[Memo
     assert (report.skipped, report.problem_count) == ((), 0)
 
 
+def _one_more(folder: Path) -> Path:
+    note(
+        folder / "more.md",
+        lattice_atoms()[3].text().replace("a1b2c3d4e003", "cccccccccccc").replace("number 3", "number 300"),
+    )
+    return folder
+
+
 def test_an_import_that_merges_skips_and_cannot_read_says_so_and_why(cli: Cli, vault: Path, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     originals = write_lattice_folder(folder)
@@ -81,6 +89,7 @@ def test_an_import_that_merges_skips_and_cannot_read_says_so_and_why(cli: Cli, v
     assert [problem["path"] for problem in first["problems"]] == ["broken.md"]
     assert first["facts"] + first["problem_count"] == len(originals) + 3
     again = cli("import", str(folder)).out
+    assert "review confirm --source lattice" in cli("import", str(_one_more(folder))).out
     assert "skipped: imported before" in again
     assert "could not be read" in again
     merged = cli("get", originals[0].id, "--json").data

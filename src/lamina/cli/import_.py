@@ -180,11 +180,14 @@ def _statement_list_blocks(
         return [*blocks, TextLine(DRY_RUN_NOTE, "yellow")]
     if confirmed:
         return [*blocks, TextLine(f"kept: {confirmed:,}", "green")]
-    source = learnt[0][0].source_id or ""
+    from lamina.importers.import_items import IMPORTED_FROM
+
+    first = learnt[0][0]
+    source = first.metadata.get(IMPORTED_FROM, "").partition(":")[0] or first.source_id or ""
     return [
         *blocks,
-        TextLine(f"keep: {session.format_command('review', 'confirm', short_id(learnt[0][0].id))} …", "green"),
-        TextLine(f"drop: {session.format_command('review', 'reject', short_id(learnt[0][0].id))} …", "green"),
+        TextLine(f"keep: {session.format_command('review', 'confirm', short_id(first.id))} …", "green"),
+        TextLine(f"drop: {session.format_command('review', 'reject', short_id(first.id))} …", "green"),
         TextLine(f"all of one source: {session.format_command('review', 'confirm', '--source', source)}", "green"),
     ]
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from lamina.atom.atom import Signals
 from lamina.atom.identity import AtomId
 from lamina.atom.status import Status, TransitionCause
 from lamina.store.base import FileSnapshot
 from lamina.store.problems import FileProblem
 from lamina.store.projection import AtomFiles, FileChanges, FileState
+from lamina.store.signals import SignalIncrement
 from lamina.testing.capabilities import Capability, all_need
-from lamina.testing.store_harness import STAMP, Contract
+from lamina.testing.store_harness import NOON, STAMP, Contract
 from lamina.vault import layout
 from lamina.vault.atom_file import parse_file
 from lamina.vault.file_stamp import Stamp
@@ -64,6 +66,21 @@ class ProjectionContract(Contract):
             row = ledger.record(again.path)
             assert row is not None
             assert (row.base, row.is_pending, row.data) == (born, True, again.data)
+
+    def test_changed_counters_add_their_files_to_the_outbox_once(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            ledger, used, deleted = harness.store.projection, harness.add("used"), harness.add("deleted")
+            harness.mark_files_written()
+            ledger.mark_deleted(ledger.paths_of([deleted.id])[deleted.id])
+            for atom in (used, deleted):
+                harness.store.signals.add({atom.id: SignalIncrement(0.1, NOON)})
+            assert ledger.pending_files(10) == []
+            ledger.enqueue_signals()
+            (pending,) = ledger.pending_files(10)
+            assert (pending.atom_id, parse_file(pending.data).signals) == (used.id, Signals(1.1, 1, NOON))
+            harness.mark_files_written()
+            ledger.enqueue_signals()
+            assert ledger.pending_files(10) == []
 
     def test_an_archived_file_moves_unless_a_person_moved_it(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:

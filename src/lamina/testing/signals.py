@@ -75,6 +75,16 @@ class SignalContract(Contract):
             run_in_threads(partial(use_often, one.store.signals), partial(use_often, other.store.signals))
             assert one.store.signals.get([atom.id])[atom.id].recall_count == 40
 
+    def test_an_edit_sets_the_counters_it_names_and_keeps_the_others(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            signals, atom = harness.store.signals, harness.add()
+            signals.put(atom.id, Signals(1.5, 3, NOON + DAY, (NOON, NOON + DAY), NOON, 2, 2.0, 1.0))
+            signals.edit(atom.id, {"quality_score": 0.5})
+            edited = Signals(0.5, 3, NOON + DAY, (NOON, NOON + DAY), NOON, 2, 2.0, 1.0)
+            assert signals.get([atom.id]) == {atom.id: edited}
+            signals.edit(atom.id, {"recall_count": 0})
+            assert signals.get([atom.id]) == {atom.id: Signals(0.5, successes=2.0, failures=1.0)}
+
     def test_a_trial_leaves_no_increment_behind(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             atom = harness.add()
