@@ -137,6 +137,22 @@ def test_confirming_by_the_source_of_an_import_finds_atoms_that_kept_their_own_s
         assert len(memory.review.held("lattice")) == len(memory.review.held("telegram")) == 41
 
 
+def test_values_that_lamina_cannot_store_are_kept_as_metadata_or_named_in_the_summary(tmp_path: Path) -> None:
+    text = (
+        lattice_atoms()[8]
+        .text()
+        .replace("kind: fact", "kind: Überraschung!")
+        .replace("tier: semantic", "tier: archive")
+    )
+    text = text.replace("observed_at: 2025-11-22T09:12:00Z", "observed_at: last winter\nconfidence: 7")
+    note(tmp_path / "folder" / "odd.md", text)
+    with lamina.open(tmp_path / "vault", clock=FixedClock(NOW), watch=False, background=False) as memory:
+        report = memory.import_(tmp_path / "folder")
+        atom = memory.get(lattice_atoms()[8].id)
+    assert (atom.kind, atom.metadata["kind"], atom.metadata["tier"]) == ("fact", "Überraschung!", "archive")
+    assert dict(report.left_out) == {"confidence": 1, "dedup": 1, "observed_at": 1}
+
+
 def test_a_link_that_only_the_successor_names_is_kept_both_ways(tmp_path: Path) -> None:
     originals = {original.number: original for original in lattice_atoms()}
     for number in (40, 41):

@@ -118,6 +118,9 @@ _LATTICE_CONTENT = ("kind", "subject", "content", "tags", "metadata", "confidenc
 _LATTICE_LIFE = ("status", "valid_from", "valid_until", "is_superseded", "superseded_by", "supersedes", "episode_id")
 _LATTICE_FIELDS = frozenset(("atom_id", "id", *_LATTICE_CONTENT, *_LATTICE_LIFE, *_LATTICE_LABELS))
 """Keys that become fields; every other key becomes metadata."""
+_LATTICE_TIMES = ("provenance.observed_at", "observed_at")
+_CHANGED_FIELDS = ("kind", "tier")
+"""Fields whose text is kept as metadata if their value here is another one."""
 _DERIVED_KEYS = ("dedup",)
 """Keys that are computed from the text, so that they are not imported."""
 
@@ -138,21 +141,24 @@ def _read_lattice_fact(frontmatter: ForeignFrontmatter) -> ForeignFact | str:
     signals, unread = _read_signals(frontmatter)
     left_out = [*unread, *(key for key in _DERIVED_KEYS if key in frontmatter.values)]
     left_out += ["content"] if (frontmatter.text("content") or content) != content else []
-    tier = frontmatter.text("tier")
+    tier, observed_at = frontmatter.text("tier"), frontmatter.moment(*_LATTICE_TIMES)
+    shares = {name: frontmatter.fraction(name) for name in ("confidence", "importance")}
+    left_out += [name for name, share in shares.items() if share is None and frontmatter.text(name)]
+    left_out += ["observed_at"] if observed_at is None and frontmatter.text(*_LATTICE_TIMES) else []
     fields: dict[str, object] = {
         "content": content,
         "kind": parse_kind(frontmatter.text("kind")),
         "subject": frontmatter.text("subject"),
         "tags": frontmatter.list_of("tags"),
         "metadata": {**dict(_other_values(frontmatter)), **frontmatter.text_map("metadata")},
-        "observed_at": frontmatter.moment("provenance.observed_at", "observed_at"),
+        "observed_at": observed_at,
         "layer": _LAYERS.get(tier or ""),
-        "importance": frontmatter.fraction("importance"),
+        "importance": shares["importance"],
         "source_id": frontmatter.text("provenance.source_id", "source_id"),
         "session_id": frontmatter.text("provenance.session_id", "session_id"),
         "valid_from": frontmatter.text("valid_from"),
         "valid_until": frontmatter.text("valid_until"),
-        "confidence": frontmatter.fraction("confidence") or _DEFAULT_CONFIDENCE,
+        "confidence": shares["confidence"] or _DEFAULT_CONFIDENCE,
     }
     labels = {
         "segment_id": frontmatter.text("provenance.segment_id", "segment_id"),
@@ -193,8 +199,14 @@ def _other_values(frontmatter: ForeignFrontmatter) -> Iterator[tuple[str, str]]:
             yield from _flatten({name: item for name, item in value.items() if name not in _LATTICE_FIELDS})
         elif key not in _LATTICE_FIELDS and key not in SIGNAL_FIELDS and key not in _DERIVED_KEYS:
             yield from _flatten({key: value})
-    if frontmatter.text("tier") == "stm":
-        yield "tier", "stm"
+    yield from _flatten({name: text for name in _CHANGED_FIELDS if (text := _lost_text(frontmatter, name))})
+
+
+def _lost_text(frontmatter: ForeignFrontmatter, name: str) -> str | None:
+    """Return the text of a field whose value here is another one."""
+    text = frontmatter.text(name)
+    stored = parse_kind(text) if name == "kind" else str(_LAYERS.get(text or ""))
+    return text if stored != text else None
 
 
 def _flatten(values: Mapping[str, FrontmatterValue]) -> Iterator[tuple[str, str]]:
