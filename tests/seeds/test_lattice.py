@@ -5,21 +5,19 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
+from lattice_vault import NOON, SeedVault, open_vault
 
 import lamina
-from lamina import Atom, FixedClock, InvalidInput, Memory, Result, Settings, Status
+from lamina import InvalidInput, Result, Status
 from lamina.atom.identity import is_atom_id
 from lamina.atom.kinds import KINDS, Layer
 from llm_server import Json, completion, scripted
 
 SEED_KINDS = ("fact", "preference", "goal", "decision", "event", "question", "insight", "synthesis")
-NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 SEED_FILE = """---
 id: a1b2c3d4e5f6
 kind: preference
@@ -38,50 +36,6 @@ is_superseded: false
 Prefers dark roast coffee, specifically Ethiopian single origin.
 """
 PAGE = Path(__file__).parents[2] / "docs" / "seeds" / "lattice.md"
-
-
-@dataclass(frozen=True, slots=True)
-class SeedVault:
-    """A vault with a clock that the test moves."""
-
-    memory: Memory
-    clock: FixedClock
-
-    def remember(self, content: str, **fields: Any) -> Atom:
-        self.clock.at += timedelta(minutes=1)
-        return self.memory.remember(content, **fields).atom
-
-    def file(self, atom: Atom) -> Path:
-        path = self.memory.path_of(atom.id)
-        assert path is not None
-        return self.memory.root / path
-
-    def drop(self, name: str, text: str) -> Atom:
-        """Add a file by hand, and return the atom that it becomes."""
-        file = self.memory.root / "atoms" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        self.memory.upkeep.sync()
-        return next(atom for atom in self.memory.list(status=None) if self.memory.path_of(atom.id) == f"atoms/{name}")
-
-    def rate(self, atom: Atom, verdict: str = "up", times: int = 1) -> None:
-        """Cite an atom in answers that are rated."""
-        for _ in range(times):
-            self.clock.at += timedelta(minutes=1)
-            recalled = self.memory.recall(atom.content)
-            self.memory.feedback(recalled.id, [atom.id], verdict)
-
-    def quality(self, atom: Atom) -> float:
-        return self.memory.signals(atom.id).quality_score
-
-    def answers(self, question: str) -> list[str]:
-        return [hit.text for hit in self.memory.recall(question).hits]
-
-
-def open_vault(place: Path, **settings: object) -> SeedVault:
-    clock = FixedClock(NOON)
-    chosen = Settings.model_validate({"embedder": "none", "background": False, "watch": False, **settings})
-    return SeedVault(lamina.open(place, clock=clock, settings=chosen), clock)
 
 
 @pytest.fixture
