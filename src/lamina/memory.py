@@ -29,6 +29,7 @@ from lamina.capture.draft import (
     parse_turns,
     redact_fields,
 )
+from lamina.capture.metadata_contracts import complete_metadata
 from lamina.capture.pieces import TextPiece
 from lamina.capture.receipt import Receipt
 from lamina.capture.redact import redact
@@ -50,7 +51,7 @@ from lamina.recall.hit import bundled_token_counter
 from lamina.recall.plain_ranking import rank_plainly
 from lamina.review.confirm import with_status
 from lamina.review.erase import ErasureReceipt
-from lamina.review.propose import complete_profile_fields, propose
+from lamina.review.propose import complete_proposal, propose
 from lamina.review.quarantine import QuarantineTarget, quarantine
 from lamina.review.review import Review
 from lamina.review.reviewer_access import parse_reason
@@ -64,6 +65,9 @@ from lamina.upkeep import Upkeep
 from lamina.vault.disk import Disk
 from lamina.working.block import Block
 from lamina.working.run import Run
+
+DEFAULT_REMEMBER_REASON, DEFAULT_PROPOSE_REASON = "asked to remember", "proposed"
+"""Reasons of callers who give none. They are no reason for a value of the profile."""
 
 
 class Memory(MemoryReader):
@@ -182,7 +186,7 @@ class Memory(MemoryReader):
         *,
         origin: Origin | str | None = None,
         private: bool = False,
-        reason: str = "asked to remember",
+        reason: str = DEFAULT_REMEMBER_REASON,
         key: str | None = None,
         **fields: Any,
     ) -> Receipt:
@@ -198,16 +202,17 @@ class Memory(MemoryReader):
         *,
         origin: Origin | str | None = None,
         private: bool = False,
-        reason: str = "asked to remember",
+        reason: str = DEFAULT_REMEMBER_REASON,
         key: str | None = None,
     ) -> Receipt:
         """Write several statements in one commit: all of them, or none if one is invalid."""
-        reason = redact(parse_text(reason)).text
-        cleaned = [redact_fields(statement, personal=self.settings.redact_personal) for statement in statements]
+        reason, writer = redact(parse_text(reason)).text, self._access.writer(origin, private)
+        given_reason = None if reason == DEFAULT_REMEMBER_REASON else reason
+        completed = [complete_metadata(statement, given_reason, writer.origin) for statement in statements]
+        cleaned = [redact_fields(statement, personal=self.settings.redact_personal) for statement in completed]
         drafts = [self._with_agents(parse_draft(**fields), private) for fields, _ in cleaned]
         if not drafts:
             raise InvalidInput("there is nothing to remember")
-        writer = self._access.writer(origin, private)
         models = self.engine.models
         receipt = remember(
             drafts, writer, self._store, self.engine.ids, self.now(), reason, key, lambda: models.state_reader
@@ -222,7 +227,7 @@ class Memory(MemoryReader):
         *,
         origin: Origin | str | None = None,
         private: bool = False,
-        reason: str = "proposed",
+        reason: str = DEFAULT_PROPOSE_REASON,
         key: str | None = None,
         **fields: Any,
     ) -> Receipt:
@@ -230,10 +235,10 @@ class Memory(MemoryReader):
 
         With `metadata` {profile_key, value, reason} it is a value for the profile.
         """
-        reason = parse_reason(reason)
-        draft_fields = complete_profile_fields({**fields, "content": content}, reason)
+        reason, writer, engine = parse_reason(reason), self._access.writer(origin, private), self.engine
+        given_reason = None if reason == DEFAULT_PROPOSE_REASON else reason
+        draft_fields = complete_proposal({**fields, "content": content}, given_reason, writer.origin)
         clean, redacted_names = redact_fields(draft_fields, personal=self.settings.redact_personal)
-        writer, engine = self._access.writer(origin, private), self.engine
         draft = self._with_agents(parse_draft(**clean), private)
         receipt = propose([draft], writer, engine.store, engine.ids, engine.clock, reason, key)
         return self._access.publish(replace(receipt, redacted=redacted_names))

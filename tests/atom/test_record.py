@@ -33,6 +33,7 @@ MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 1, 1)).map(
 WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 LISTS = st.lists(WORDS, max_size=3).map(tuple)
 UNIT = st.floats(0, 1)
+SCALARS = WORDS | st.booleans() | st.integers(-(10**15), 10**15) | st.floats(allow_nan=False, allow_infinity=False)
 VALUES: dict[str, st.SearchStrategy[Any]] = {
     "id": st.just(AtomId("0" * 26)),
     "scope": st.sampled_from([Scope("org:local"), Scope("org:acme:agent:bob")]),
@@ -43,7 +44,7 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     **dict.fromkeys(["tags", "entities", "agents", "derived_from", "supersedes", "superseded_by"], LISTS),
     "observed_at": MOMENTS,
     **dict.fromkeys(["recorded_at", "valid_from", "valid_until", "expires_at"], st.none() | MOMENTS),
-    "metadata": st.dictionaries(WORDS, WORDS, max_size=3),
+    "metadata": st.dictionaries(WORDS, SCALARS | st.lists(SCALARS, max_size=3).map(tuple), max_size=3),
     "evidence": st.lists(st.builds(Evidence, WORDS, st.integers(1), st.integers(0), st.integers(0)), max_size=2).map(
         tuple
     ),

@@ -52,7 +52,7 @@ def _capture(harness: StoreHarness, root: Path, writer: Writer = PERSON, name: s
 
 def _by_path(harness: StoreHarness) -> dict[str, Atom]:
     return {
-        atom.metadata["path"]: atom
+        atom.metadata_text("path"): atom
         for atom in harness.store.atoms.read(AtomFilter(scopes=(LOCAL,), kinds=frozenset({"code"})))
     }
 
@@ -63,7 +63,7 @@ def test_a_codebase_becomes_one_commit_of_code_atoms(harness: StoreHarness, shop
     atom = _by_path(harness)["src/orders.py"]
     assert (atom.kind, atom.layer, atom.subject, atom.origin) == ("code", Layer.CODEBASE, "src/orders.py", Origin.HUMAN)
     assert (atom.status, atom.agents, atom.metadata["codebase"]) == (Status.ACTIVE, ("ann",), "shop")
-    assert len(atom.metadata["sha256"]) == 64 and "def place(order: str) -> int: Place it." in atom.content
+    assert len(atom.metadata_text("sha256")) == 64 and "def place(order: str) -> int: Place it." in atom.content
     assert set(_by_path(harness)) == {".", "src", "src/orders.py", "src/prices.py"}
     assert dict(receipt.stages) == {"files": "2 files in 2 folders", "atoms": "4 new"}
 

@@ -390,3 +390,12 @@ def test_no_web_page_reaches_the_socket(server: LiveServer) -> None:
         line.connect(str(server.near))
         line.sendall(b"GET /v1/top HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n\r\n")
         assert line.recv(200).startswith(b"HTTP/1.1 403")
+
+
+def test_metadata_keeps_its_types_and_a_missing_key_is_named(server: LiveServer, owner: str) -> None:
+    metadata = {"workflow": "deploy", "canonical": True, "minutes": 12, "share": 0.5, "steps": ["test", "push"]}
+    id = server.remember(owner, "Test, then push.", metadata=metadata, layer="procedural")
+    assert _get(server, owner, f"/atoms/{id}")["atom"]["metadata"] == metadata
+    body = {"content": "Dark.", "metadata": {"profile_key": "theme", "value": "dark"}}
+    refused = _post(server, owner, "/remember", 422, None, **body)
+    assert "needs reason in its metadata" in refused["detail"]

@@ -61,7 +61,7 @@ def test_text_is_evidence_immediately_and_statements_are_pending(memory: Memory,
     assert (hit.atom.status, hit.atom.origin) == (Status.ACTIVE, Origin.IMPORT)
     assert hit.atom.source_id is not None
     assert hit.atom.source_id.startswith("chatgpt:c")
-    assert hit.atom.metadata["heading"].startswith("Talk ")
+    assert hit.atom.metadata_text("heading").startswith("Talk ")
     assert hit.passage.at in {datetime.fromtimestamp(START + day * 86400, UTC) for day in range(3)}
     statements = [atom for atom in memory.list(status=None, limit=None) if not atom.is_segment]
     assert {atom.status for atom in statements if atom.kind != "entity"} == {Status.CONSTRAINED}

@@ -172,6 +172,8 @@ def _is_bounded(schema: dict[str, Any]) -> bool:
             return "maxLength" in schema or "pattern" in schema
         case "array":
             return "maxItems" in schema and (_is_bounded(schema["items"]) or schema["items"].get("type") == "object")
+        case "object":
+            return "maxProperties" in schema and _is_bounded(schema["additionalProperties"])
         case "integer" | "number":
             return "minimum" in schema and "maximum" in schema
         case _:

@@ -413,3 +413,17 @@ def test_the_journal_names_the_client(server: Server[Any], memory: Memory, era: 
     run_agent(server, work, era)
     assert [entry.actor for entry in memory.journal()] == ["mcp"]
     assert [entry.origin for entry in memory.journal()] == ["agent"]
+
+
+def test_metadata_keeps_its_types_and_a_missing_key_is_named(server: Server[Any], era: str) -> None:
+    async def work(agent: Agent) -> None:
+        metadata = {"workflow": "deploy", "canonical": True, "minutes": 12, "steps": ["test", "push"]}
+        steps = await agent.remember("Test, then push.", metadata=metadata, layer="procedural")
+        assert (await agent.call("get", id=steps))["metadata"] == metadata
+        refused = await agent.fails("remember", content="Dark.", metadata={"profile_key": "theme", "value": "dark"})
+        assert "needs reason in its metadata" in refused
+        await agent.call("revise", id=steps, metadata={"minutes": 15, "steps": ""}, reason="timed")
+        changed = {"workflow": "deploy", "canonical": True, "minutes": 15}
+        assert (await agent.call("get", id=steps))["metadata"] == changed
+
+    run_agent(server, work, era)

@@ -96,7 +96,7 @@ def test_a_profile_value_stated_after_the_proposal_yields_to_the_confirmation(
 ) -> None:
     dark = theme(memory, "dark")
     clock.at += DAY
-    fields = {"profile_key": "theme", "value": "light"}
+    fields = {"profile_key": "theme", "value": "light", "reason": "said so"}
     light = memory.remember("Profile, theme: light", kind="preference", value="light", metadata=fields).atom
     clock.at += DAY
     memory.review.confirm(dark.id)
@@ -131,7 +131,7 @@ def test_facts_of_one_topic_become_one_pending_cited_synthesis(memory: Memory) -
     atom = memory.get(group.proposal.id)
     assert (atom.kind, atom.status, atom.origin) == ("synthesis", Status.CONSTRAINED, Origin.AGENT)
     assert set(atom.derived_from) == {source.id for source in sources}
-    assert set(atom.metadata["compacted_from"].split()) == set(atom.derived_from)
+    assert atom.metadata["compacted_from"] == atom.derived_from
     for source in sources:
         assert source.content in atom.content
         assert source.id in atom.content
@@ -211,7 +211,7 @@ def test_the_most_confident_then_oldest_procedure_of_a_workflow_becomes_canonica
     memory.review.confirm(group.proposal.id)
     assert statuses(memory, weak, old, young) == [Status.SUPERSEDED] * 3
     one = memory.get(group.proposal.id)
-    assert (one.status, one.content, one.metadata["canonical"]) == (Status.ACTIVE, old.content, "true")
+    assert (one.status, one.content, one.metadata["canonical"]) == (Status.ACTIVE, old.content, True)
     memory.rollback(one.id)
     assert statuses(memory, weak, old, young) == [Status.ACTIVE] * 3
 

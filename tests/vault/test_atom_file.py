@@ -277,6 +277,7 @@ times = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30)).map(
 )
 ids = st.text("0123456789abcdefghjkmnpqrstvwxyz", min_size=25, max_size=25).map(lambda text: AtomId("0" + text))
 share = st.floats(0, 1)
+scalars = line | st.booleans() | st.integers(-(10**17), 10**17) | st.floats(allow_nan=False, allow_infinity=False)
 relations = st.builds(Relation, st.sampled_from(RelationName), ids, share, st.none() | times)
 evidence = st.builds(Evidence, ids | words, st.integers(0, 999), st.integers(0, 9999), st.integers(0, 9999))
 a_tuple = st.lists(words, max_size=3).map(tuple)
@@ -296,7 +297,7 @@ atoms = st.builds(
     tags=a_tuple,
     entities=a_tuple,
     agents=a_tuple,
-    metadata=st.dictionaries(words, line, max_size=3),
+    metadata=st.dictionaries(words, scalars | st.lists(scalars, max_size=3).map(tuple), max_size=3),
     recorded_at=maybe_time,
     source_id=optional_text,
     session_id=optional_text,

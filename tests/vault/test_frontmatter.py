@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lamina.vault.fast_yaml_reader import read_block, read_inline
 from lamina.vault.frontmatter import MAX_FILE, MAX_FRONTMATTER, FrontmatterDocument
-from lamina.vault.strict_yaml_reader import FrontmatterValue, Unreadable
+from lamina.vault.strict_yaml_reader import FrontmatterValue, PlainText, Unreadable, read_mapping
 from lamina.vault.yaml_writer import PlainScalar, emit_entry, emit_scalar
 
 LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -344,3 +344,17 @@ def test_an_edit_changes_only_the_named_keys(text: str, changes: dict[str, Any],
     assert edited.body.strip("\n") == ("words" if body is None else body.strip("\n"))
     parts = [row for row in text.split("\n") if row.startswith("#")]
     assert [row for row in edited.data.decode().split("\n") if row in parts] == parts
+
+
+@pytest.mark.parametrize(
+    ("written", "unquoted"),
+    [("true", True), ('"true"', False), ("0.5", True), ("'0.5'", False), ("[a, 'b']", None), ("[5, true]", None)],
+)
+def test_both_readers_know_what_was_written_without_quotes(written: str, unquoted: bool | None) -> None:
+    fast, strict = read_inline(written), read_mapping(f"key: {written}\n", 1).values["key"]
+
+    def is_plain(value: FrontmatterValue) -> list[bool]:
+        return [isinstance(item, PlainText) for item in (value if isinstance(value, list) else [value])]
+
+    assert fast is not None and fast == strict and is_plain(fast) == is_plain(strict)
+    assert unquoted is None or is_plain(fast) == [unquoted]

@@ -258,7 +258,7 @@ def test_undoing_a_close_restores_the_notes_and_the_run_can_be_closed_again(memo
     run.note("one more")
     again = run.close("success", "Deployed.", workflow="release")
     assert len(again.atom.derived_from) == 3
-    assert [atom.metadata["successes"] for atom in procedures(memory)] == ["1"]
+    assert [atom.metadata["successes"] for atom in procedures(memory)] == [1]
     assert {hit.atom.kind for hit in memory.recall("deployed").hits} == {"event", "procedure"}
 
 
@@ -320,7 +320,7 @@ def test_a_close_resting_on_the_web_is_pending_and_raises_no_confidence(memory: 
     event, procedure = receipt.outcomes
     assert (event.result, event.atom.origin, event.atom.status) == (Result.HELD, Origin.WEB, Status.CONSTRAINED)
     assert procedure.result is Result.REFUSED
-    assert procedures(memory)[0].metadata["successes"] == "1"
+    assert procedures(memory)[0].metadata["successes"] == 1
     assert memory.recall("pushed twice").hits[0].atom.content == "release: Pushed the tag."
 
 
@@ -349,10 +349,10 @@ def test_successes_of_a_workflow_strengthen_one_procedure_and_propose_a_canonica
     (procedure,) = procedures(memory)
     assert (procedure.layer, procedure.subject, procedure.confidence) == (Layer.PROCEDURAL, "release", 1.0)
     assert procedure.content == "release: Pushed tag 1."
-    assert dict(procedure.metadata) == {"workflow": "release", "canonical": "false", "successes": "5"}
+    assert dict(procedure.metadata) == {"workflow": "release", "canonical": False, "successes": 5}
     assert [memory.get(atom_id).run_id for atom_id in procedure.derived_from] == [f"run {n}" for n in range(1, 6)]
     (proposed,) = procedures(memory, Status.CONSTRAINED)
-    assert (proposed.metadata["canonical"], proposed.metadata["successes"]) == ("true", "3")
+    assert (proposed.metadata["canonical"], proposed.metadata["successes"]) == (True, 3)
     assert proposed.content == "release: Pushed tag 1.\n\nAs it went the last time: Pushed tag 3."
     assert proposed.derived_from[0] == procedure.id
     assert proposed.id not in {hit.atom.id for hit in memory.recall("how to release").hits}
@@ -368,13 +368,13 @@ def test_a_rejected_proposal_is_not_made_again_and_an_undone_one_is(memory: Memo
         succeed(memory, str(n))
     third = succeed(memory, "2")
     memory.undo(third.commit)
-    assert procedures(memory)[0].metadata["successes"] == "2"
+    assert procedures(memory)[0].metadata["successes"] == 2
     assert succeed(memory, "2 again").outcomes[2].result is Result.HELD
     (proposed,) = procedures(memory, Status.CONSTRAINED)
     memory.forget(proposed.id, "not so")
     memory.revise(procedures(memory)[0].id, reason="counted anew", metadata={"successes": "2"})
     assert len(succeed(memory, "3").outcomes) == 2
-    assert procedures(memory)[0].metadata["successes"] == "3"
+    assert procedures(memory)[0].metadata["successes"] == 3
 
 
 def test_a_confirmed_canonical_procedure_is_the_one_strengthened(memory: Memory) -> None:
@@ -383,7 +383,7 @@ def test_a_confirmed_canonical_procedure_is_the_one_strengthened(memory: Memory)
     (proposed,) = procedures(memory, Status.CONSTRAINED)
     memory.update_status(proposed.id, "active", "right")
     assert succeed(memory, "3").outcomes[1].atom.id == proposed.id
-    assert memory.get(proposed.id).metadata["successes"] == "4"
+    assert memory.get(proposed.id).metadata["successes"] == 4
 
 
 def test_a_failure_is_recorded_and_makes_no_procedure(memory: Memory) -> None:
@@ -405,7 +405,7 @@ def test_a_stated_procedure_is_strengthened_by_its_authors_runs_and_not_by_an_ag
         succeed(person, "2", "Pushed it twice.")
         (procedure,) = procedures(person)
         assert (procedure.id, procedure.content, procedure.origin) == (stated.id, stated.content, Origin.HUMAN)
-        assert procedure.metadata["successes"] == "1"
+        assert procedure.metadata["successes"] == 1
 
 
 def test_a_forgotten_procedure_does_not_return_in_the_same_words(memory: Memory) -> None:
@@ -425,14 +425,14 @@ def test_workflows_that_differ_by_punctuation_are_two(memory: Memory) -> None:
 def test_a_hand_written_count_breaks_nothing(memory: Memory) -> None:
     procedure = succeed(memory, "1").outcomes[1].atom
     memory.revise(procedure.id, reason="fun", metadata={"successes": "²many"})
-    assert succeed(memory, "2").outcomes[1].atom.metadata["successes"] == "1"
+    assert succeed(memory, "2").outcomes[1].atom.metadata["successes"] == 1
 
 
 def test_an_archived_procedure_is_revived_by_use(memory: Memory) -> None:
     procedure = succeed(memory, "1").outcomes[1].atom
     memory.update_status(procedure.id, "archived", "unused")
     succeed(memory, "2")
-    assert [(atom.id, atom.metadata["successes"]) for atom in procedures(memory)] == [(procedure.id, "2")]
+    assert [(atom.id, atom.metadata["successes"]) for atom in procedures(memory)] == [(procedure.id, 2)]
 
 
 # Many at once
@@ -457,7 +457,7 @@ def test_two_processes_close_a_run_and_learn_a_workflow_once_leaving_no_note(tmp
         assert len(memory.list(kind="event")) == 4 * ROUNDS
         assert [note for n in range(ROUNDS) for note in memory.run(f"noted {n}").notes()] == []
         assert sorted((atom.subject, atom.metadata["successes"]) for atom in procedures(memory)) == sorted(
-            [("shared", str(ROUNDS)), *((f"round {n}", "2") for n in range(ROUNDS))]
+            [("shared", ROUNDS), *((f"round {n}", 2) for n in range(ROUNDS))]
         )
 
 

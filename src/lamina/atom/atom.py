@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from lamina.atom.generated_section import extract_user_text
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Durability, Layer, MemoryKind, MemoryType, kind_traits, memory_kind_of
+from lamina.atom.metadata import Metadata, to_text
 from lamina.atom.relation import Relation
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
@@ -101,7 +101,7 @@ class Atom:
     tags: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     agents: tuple[str, ...] = ()
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=dict)
     recorded_at: datetime | None = None
     source_id: str | None = None
     session_id: str | None = None
@@ -137,6 +137,10 @@ class Atom:
     def validity(self) -> Validity:
         """Return the interval of valid time."""
         return Validity(self.valid_from, self.valid_until)
+
+    def metadata_text(self, key: str) -> str:
+        """Return a value of the metadata as text; empty if there is none."""
+        return to_text(self.metadata.get(key, ""))
 
     @property
     def confidence_tier(self) -> str:

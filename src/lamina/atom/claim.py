@@ -98,13 +98,18 @@ def claim_of(atom: Atom) -> Claim | None:
     """
     if atom.is_episode:
         return None
-    several = atom.metadata.get(MULTI_VALUED_KEY) == "true"
-    profile_key = atom.metadata.get("profile_key")
+    several = is_one_of_several(atom)
+    profile_key = atom.metadata_text("profile_key")
     if profile_key and not atom.attribute:
         return _make_claim(atom.subject or "profile", profile_key, several)
     if atom.attribute:
         return _make_claim(atom.subject, atom.attribute, several)
     return None
+
+
+def is_one_of_several(atom: Atom) -> bool:
+    """Return whether the statement may be active beside others of its claim."""
+    return atom.metadata_text(MULTI_VALUED_KEY) == "true"
 
 
 def mark_multi_valued(atom: Atom, attributes: Collection[str]) -> Atom:

@@ -3,7 +3,7 @@ lines."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from lamina.atom.metadata import Metadata
 
 SECTION_BEGIN, SECTION_END = "<!-- lamina: begin -->", "<!-- lamina: end -->"
 PROFILE_PAGE, IDENTITY_PAGE = "profile", "identity"
@@ -12,7 +12,7 @@ PAGE_KEY = "page"
 _ROOT_PAGES = frozenset({PROFILE_PAGE, IDENTITY_PAGE})
 
 
-def root_page_name(metadata: Mapping[str, str]) -> str | None:
+def root_page_name(metadata: Metadata) -> str | None:
     """Return the name of the root page that the metadata describes; None for any other atom."""
     name = metadata.get(PAGE_KEY)
     return name if name in _ROOT_PAGES else None

@@ -82,4 +82,4 @@ def mark_need_more(atom: Atom, other: AtomId, until: datetime, note: str) -> Ato
 
 
 def _read_names(atom: Atom, key: str) -> list[str]:
-    return atom.metadata.get(key, "").split()
+    return atom.metadata_text(key).split()

@@ -46,7 +46,7 @@ def proposal_type_of(atom: Atom) -> ProposalType | None:
 
 def edited_values(atom: Atom) -> dict[str, Any]:
     """Return the fields that the proposal of an edit wants to set."""
-    names = atom.metadata.get(EDITED_FIELDS_KEY, "").split()
+    names = atom.metadata_text(EDITED_FIELDS_KEY).split()
     values = {name: getattr(atom, name) for name in PROPOSABLE_FIELDS if name in names}
     if "metadata" in values:
         values["metadata"] = {
@@ -64,7 +64,7 @@ def format_places(places: Iterable[Evidence]) -> str:
 
 def parse_places(atom: Atom) -> Iterator[Evidence]:
     """Yield the sentences that a forget proposal is about; malformed entries, which a person may edit, are skipped."""
-    for place in atom.metadata.get(FORGET_PLACES_KEY, "").split():
+    for place in atom.metadata_text(FORGET_PLACES_KEY).split():
         segment, *numbers = place.split(":")
         if len(numbers) == 3 and all(number.isdecimal() for number in numbers):
             yield Evidence(segment, *map(int, numbers))

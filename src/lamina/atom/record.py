@@ -52,7 +52,9 @@ _ENCODERS: dict[str, Callable[[Any], Json]] = {
     **dict.fromkeys(_TIMES, format_time),
     **dict.fromkeys(_TUPLES, list),
     **dict.fromkeys(_ENUMS, str),
-    "metadata": dict,
+    "metadata": lambda values: {
+        key: list(value) if isinstance(value, tuple) else value for key, value in values.items()
+    },
     "evidence": lambda items: [[item.segment, item.passage, item.start, item.end] for item in items],
     "relations": lambda items: [_encode_relation(item) for item in items],
 }
@@ -60,7 +62,9 @@ _DECODERS: dict[str, Callable[[Json], Any]] = {
     **dict.fromkeys(_TIMES, parse_time),
     **dict.fromkeys(_TUPLES, tuple),
     **_ENUMS,
-    "metadata": dict,
+    "metadata": lambda values: {
+        key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
+    },
     "evidence": lambda items: tuple(Evidence(*item) for item in items),
     "relations": lambda items: tuple(_decode_relation(item) for item in items),
     "id": AtomId,

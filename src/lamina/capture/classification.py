@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lamina.atom.atom import Atom
-from lamina.atom.claim import MULTI_VALUED_KEY, Claim, claim_of, comparable_value
+from lamina.atom.claim import Claim, claim_of, comparable_value, is_one_of_several
 from lamina.atom.effective_status import effective_from
 from lamina.atom.pair import LIKELY_CHANGE_CONFIDENCE, is_uncertain_contradiction
 from lamina.atom.relation import Relation, RelationName
@@ -144,7 +144,7 @@ def _find_challenged(atom: Atom, rivals: Sequence[Atom], claim: Claim, existing:
 
 def _may_precede_ended(verdict: StatementVerdict) -> bool:
     """Return whether ended values may begin after the statement does; none do if a current value began before it."""
-    is_only_value = verdict.result is Result.NEW and verdict.atom.metadata.get(MULTI_VALUED_KEY) != "true"
+    is_only_value = verdict.result is Result.NEW and not is_one_of_several(verdict.atom)
     return is_only_value or verdict.result is Result.SUPERSEDED
 
 

@@ -6,11 +6,21 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    model_validator,
+)
 
 from lamina.atom.atom import Atom, Evidence, kind_defaults
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Durability, Layer, MemoryType
+from lamina.atom.metadata import MetadataValue, check_value, map_texts
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
 from lamina.capture.recalled_context import require_own_words
@@ -64,9 +74,16 @@ def _to_end_of_day(given: object) -> object:
     return parse_time(str(given), end=True) if is_bare_date else given
 
 
+def _check_metadata_value(value: object) -> MetadataValue:
+    return map_texts(check_value(value), clean_text)
+
+
 Label = Annotated[str, AfterValidator(_check_label)]
 UtcMoment = Annotated[datetime, AfterValidator(_to_utc_moment)]
 EndMoment = Annotated[datetime, BeforeValidator(_to_end_of_day), AfterValidator(_to_utc_moment)]
+
+
+MetadataInput = Annotated[MetadataValue, PlainValidator(_check_metadata_value)]
 
 
 class _InputModel(BaseModel):
@@ -87,7 +104,7 @@ class Draft(_InputModel):
     tags: tuple[Label, ...] = ()
     entities: tuple[Label, ...] = ()
     agents: tuple[Label, ...] = ()
-    metadata: dict[Label, Annotated[str, AfterValidator(clean_text)]] = {}
+    metadata: dict[Label, MetadataInput] = {}
     observed_at: UtcMoment | None = None
     source_id: Label | None = None
     session_id: Label | None = None
@@ -188,12 +205,16 @@ def redact_fields(arguments: Mapping[str, Any], *, personal: bool = False) -> tu
     """
     secret_names: list[str] = []
 
-    def redact_value(value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        redacted = redact(value, personal=personal)
+    def redact_text(text: str) -> str:
+        redacted = redact(text, personal=personal)
         secret_names.extend(secret.name for secret in redacted.secrets)
         return redacted.text
+
+    def redact_value(value: Any) -> Any:
+        return redact_text(value) if isinstance(value, str) else value
+
+    def redact_metadata(value: Any) -> Any:
+        return map_texts(tuple(value) if isinstance(value, list) else value, redact_text)
 
     fields = dict(arguments)
     if isinstance(fields.get("content"), str):
@@ -203,5 +224,5 @@ def redact_fields(arguments: Mapping[str, Any], *, personal: bool = False) -> tu
         if isinstance(fields.get(name), list | tuple):
             fields[name] = [redact_value(item) for item in fields[name]]
     if isinstance(fields.get("metadata"), Mapping):
-        fields["metadata"] = {key: redact_value(value) for key, value in fields["metadata"].items()}
+        fields["metadata"] = {key: redact_metadata(value) for key, value in fields["metadata"].items()}
     return fields, tuple(dict.fromkeys(secret_names))

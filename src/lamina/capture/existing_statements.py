@@ -256,7 +256,7 @@ def is_undone(atom: Atom, store: Store) -> bool:
 def forget_requested_at(atom: Atom) -> datetime | None:
     """Return when a user asked in a conversation to forget it; None if the metadata has no valid time."""
     try:
-        return parse_time(atom.metadata[FORGET_REQUESTED_AT]) if FORGET_REQUESTED_AT in atom.metadata else None
+        return parse_time(atom.metadata_text(FORGET_REQUESTED_AT)) if FORGET_REQUESTED_AT in atom.metadata else None
     except ValueError:
         return None
 

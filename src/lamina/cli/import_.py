@@ -97,7 +97,7 @@ def _find_source_turn(memory: Memory, atom: Atom) -> tuple[str, str]:
 
 
 def _source_name(segment: Atom) -> str:
-    title = segment.metadata.get("heading")
+    title = segment.metadata_text("heading")
     source = segment.source_id or segment.session_id or ""
     return f"{source} “{shorten(title, 60)}”" if title and title not in source else source
 

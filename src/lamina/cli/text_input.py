@@ -10,11 +10,14 @@ from datetime import datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lamina.atom.metadata import MetadataScalar, MetadataValue, parse_value
 from lamina.cli.output import Json
 from lamina.errors import InvalidInput, NotFound
 from lamina.text.timestamps import parse_time, to_utc
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lamina.capture.pieces import TextPiece
 
 _FILE_NAME_PATTERN = re.compile(r"\S+\.(?:md|txt|json|jsonl|log|csv|html|pdf|docx|pptx|xlsx)|\S*/\S+\.\w+")
@@ -86,6 +89,26 @@ def parse_time_option(text: str | None, *, end: bool = False) -> datetime | None
         return parse_time(text, end=end)
     except ValueError as error:
         raise InvalidInput(f"{text!r} is not a time; write 2026-11-15 or 2026-11-15T09:00Z") from error
+
+
+def parse_metadata_options(options: Sequence[str] | None) -> dict[str, MetadataValue] | None:
+    """Return metadata from KEY=VALUE options, a key that is repeated as a list; None if there are no options."""
+    values: dict[str, MetadataValue] = {}
+    for option in options or ():
+        key, separator, text = option.partition("=")
+        if not (separator and key.strip()):
+            raise InvalidInput(f"{option!r} is not KEY=VALUE; write it like --metadata workflow=deploy")
+        key = key.strip()
+        try:
+            value = parse_value(text)
+        except ValueError as error:
+            raise InvalidInput(f"{key}: {error}") from error
+        values[key] = (*_as_list(values[key]), *_as_list(value)) if key in values else value
+    return values or None
+
+
+def _as_list(value: MetadataValue) -> tuple[MetadataScalar, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def parse_since(text: str, now: datetime) -> datetime:

@@ -99,7 +99,7 @@ def show_run(
     event, notes = run_memory.event, run_memory.notes() if ask is None else run_memory.recall(ask, k)
     data = {
         "run": run_memory.id,
-        "outcome": event.metadata.get("outcome") if event else None,
+        "outcome": event.metadata_text("outcome") if event else None,
         "event": _atom_data(memory, event) if event else None,
         "notes": [_atom_data(memory, atom) for atom in notes],
     }

@@ -12,7 +12,13 @@ from lamina.cli.command import command
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, Json
 from lamina.cli.receipts import render_change, render_feedback, render_outcome_counts, render_receipt, render_undo
-from lamina.cli.text_input import parse_json_turns, parse_time_option, read_document_argument, read_text_argument
+from lamina.cli.text_input import (
+    parse_json_turns,
+    parse_metadata_options,
+    parse_time_option,
+    read_document_argument,
+    read_text_argument,
+)
 from lamina.errors import NotFound
 
 if TYPE_CHECKING:
@@ -41,12 +47,23 @@ TagsOption = Annotated[list[str] | None, typer.Option("--tag", help="A tag; can 
 EntitiesOption = Annotated[
     list[str] | None, typer.Option("--entity", help="A person or thing it names; can be repeated.")
 ]
+MetadataOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metadata",
+        metavar="KEY=VALUE",
+        help="A further field, such as workflow=deploy; can be repeated. true, 0.5 and [a, b] keep their types.",
+    ),
+]
 ValidFromOption = Annotated[str | None, typer.Option(help="True from this time (ISO 8601, UTC).")]
 ValidUntilOption = Annotated[str | None, typer.Option(help="True until this time; a date includes that day.")]
 ExpiresAtOption = Annotated[str | None, typer.Option(help="Not needed after this time.")]
 ConfidenceOption = Annotated[float | None, typer.Option(help="How sure, 0 to 1.")]
 ImportanceOption = Annotated[float | None, typer.Option(help="How important, 0 to 1.")]
 DurabilityOption = Annotated[str | None, typer.Option(help="How fast it fades: core, standard or ephemeral.")]
+LayerOption = Annotated[
+    str | None, typer.Option(help="The layer to write it to: profile, semantic, procedural, episodic, …")
+]
 MemoryTypeOption = Annotated[str | None, typer.Option(help="fact, procedure or narrative.")]
 OriginOption = Annotated[str | None, typer.Option(help="Where it comes from: human, agent, document, web, …")]
 SessionOption = Annotated[str | None, typer.Option("--session", help="The session it belongs to.")]
@@ -144,6 +161,7 @@ def remember(
     value: ValueOption = None,
     tags: TagsOption = None,
     entities: EntitiesOption = None,
+    metadata: MetadataOption = None,
     valid_from: ValidFromOption = None,
     valid_until: ValidUntilOption = None,
     expires_at: ExpiresAtOption = None,
@@ -153,6 +171,7 @@ def remember(
     importance: ImportanceOption = None,
     durability: DurabilityOption = None,
     memory_type: MemoryTypeOption = None,
+    layer: LayerOption = None,
     session_id: SessionOption = None,
     source_id: SourceIdOption = None,
     origin: OriginOption = None,
@@ -170,6 +189,7 @@ def remember(
         value=value,
         tags=tags or None,
         entities=entities or None,
+        metadata=parse_metadata_options(metadata),
         valid_from=parse_time_option(valid_from),
         valid_until=parse_time_option(valid_until, end=True),
         expires_at=parse_time_option(expires_at, end=True),
@@ -179,6 +199,7 @@ def remember(
         importance=importance,
         durability=durability,
         memory_type=memory_type,
+        layer=layer,
         session_id=session_id,
         source_id=source_id,
         origin=origin,
@@ -204,6 +225,7 @@ def revise(
     value: ValueOption = None,
     tags: TagsOption = None,
     entities: EntitiesOption = None,
+    metadata: MetadataOption = None,
     valid_from: ValidFromOption = None,
     valid_until: ValidUntilOption = None,
     expires_at: ExpiresAtOption = None,
@@ -220,6 +242,7 @@ def revise(
         value=value,
         tags=tags or None,
         entities=entities or None,
+        metadata=parse_metadata_options(metadata),
         valid_from=parse_time_option(valid_from),
         valid_until=parse_time_option(valid_until, end=True),
         expires_at=parse_time_option(expires_at, end=True),

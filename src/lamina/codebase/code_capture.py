@@ -72,7 +72,7 @@ def _existing_atoms(summary: CodebaseSummary, writer: Writer, store: Store) -> d
     known = [atom for atom in atoms if atom.metadata.get(CODEBASE) == summary.name and PATH in atom.metadata]
     ended = [atom for atom in known if atom.status in ENDED]
     live_atoms = [atom for atom in known if atom.status not in ENDED]
-    by_path = {atom.metadata[PATH]: atom for atom in (*reversed(ended), *reversed(live_atoms))}
+    by_path = {atom.metadata_text(PATH): atom for atom in (*reversed(ended), *reversed(live_atoms))}
     live = {path for path, atom in by_path.items() if atom.status is Status.ACTIVE and path != "."}
     if live and live.isdisjoint(entry.path for entry in summary.entries):
         raise InvalidInput(

@@ -10,11 +10,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from lamina.atom.kinds import Layer
 from lamina.atom.trust import Origin
 
 MAX_FACT_BYTES, MAX_QUESTION_BYTES = 64 * 1024, 4 * 1024
 MAX_TURN_LENGTH, MAX_LABEL_LENGTH, MAX_KEY_LENGTH = 512 * 1024, 500, 200
 MAX_HITS, MAX_ROWS, MAX_LABELS, MAX_TOKENS = 100, 200, 100, 32_000
+MAX_METADATA_KEYS, MAX_METADATA_LENGTH, MAX_METADATA_NUMBER = 50, 2000, 2**53
 
 
 class VerbArguments(BaseModel):
@@ -112,9 +114,27 @@ Entities = Annotated[Labels, Field(description="Names it mentions.")]
 VALID_FROM = Field(description="Since when it is true, if known: 2026-03-02.")
 VALID_UNTIL = Field(description="Until when it is true; 2026-03-02 means through that day.")
 EXPIRES_AT = Field(description="When it may be archived: a reminder's day.")
+_MetadataScalar = (
+    Annotated[str, Field(max_length=MAX_METADATA_LENGTH)]
+    | bool
+    | Annotated[int, Field(ge=-MAX_METADATA_NUMBER, le=MAX_METADATA_NUMBER)]
+    | Annotated[float, Field(ge=-MAX_METADATA_NUMBER, le=MAX_METADATA_NUMBER)]
+)
+Metadata = Annotated[
+    dict[Label, _MetadataScalar | Annotated[list[_MetadataScalar], Field(max_length=MAX_LABELS)]],
+    Field(
+        max_length=MAX_METADATA_KEYS,
+        description="Further fields; values are text, numbers, booleans, or lists. A value of the profile has "
+        "profile_key, value and reason; an abstraction origin and topic_tags; a procedure workflow and canonical.",
+    ),
+]
 Confidence = Annotated[UnitInterval, Field(description="The confidence: 1 stated, .7 implied, .4 inferred.")]
 Importance = Annotated[UnitInterval, Field(description="How much it matters; .5 is ordinary.")]
 Pinned = Annotated[Flag, Field(description="Never fade, and be part of every context. Use it rarely.")]
+StatedLayer = Annotated[
+    Layer | None,
+    Field(description="The layer to write it to, if not that of its kind. A working note needs a run instead."),
+]
 LinkConfidence = Annotated[UnitInterval, Field(description="The confidence of the link.")]
 
 # Of a recall

@@ -63,7 +63,10 @@ class AtomDocument(JsonDocument):
     tags: list[str]
     entities: list[str]
     agents: list[str]
-    metadata: dict[str, str]
+    metadata: Annotated[
+        dict[str, str | bool | int | float | list[str | bool | int | float]],
+        Field(description="Further fields: text, numbers, booleans and lists of these."),
+    ]
     recorded_at: UtcTime | None
     source_id: str | None
     session_id: str | None

@@ -181,7 +181,9 @@ def score(severities: Iterable[Severity]) -> int:
 def _last_seen(context: StepContext) -> dict[str, str]:
     """Return the day on which each file was last read into the codebase layer, by path."""
     code = context.read(kinds=frozenset({"code"}))
-    return {atom.metadata["path"]: f"{atom.observed_at:%Y-%m-%d}" for atom in reversed(code) if "path" in atom.metadata}
+    return {
+        atom.metadata_text("path"): f"{atom.observed_at:%Y-%m-%d}" for atom in reversed(code) if "path" in atom.metadata
+    }
 
 
 _DESCRIPTIONS = {

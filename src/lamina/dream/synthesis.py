@@ -86,7 +86,7 @@ def basis_of(atom: Atom) -> ThemeBasis | None:
 
 def threshold_of(atom: Atom) -> int:
     """Return the size threshold at which a synthesis was made."""
-    stored = atom.metadata.get("at_count", "")
+    stored = atom.metadata_text("at_count")
     return int(stored) if stored.isascii() and stored.isdigit() else 0
 
 

@@ -66,8 +66,9 @@ class ForeignSuccessions:
             self._atom_ids[known_as] = atom.id
         if atom.source_ref:
             self._imported_ids.setdefault(atom.source_ref, []).append(atom.id)
-        if atom.metadata.get(_SUCCESSOR_KEY) and not atom.superseded_by:
-            self._waiting_predecessors[atom.metadata[_SUCCESSOR_KEY]][atom.id] = None
+        successor = atom.metadata_text(_SUCCESSOR_KEY)
+        if successor and not atom.superseded_by:
+            self._waiting_predecessors[successor][atom.id] = None
 
     def note_replaced(self, item: ImportedFact) -> ImportedFact:
         """Return the fact with the successor that named it, if it has ended and names none itself."""
@@ -232,7 +233,7 @@ def _write_ended(
     way = TransitionCause.ORDINARY if existing is None else TransitionCause.ADOPT
     (written,) = _commit([ended], item.key, _reason(item), writer, store, way)
     receipt = Receipt(None, (Outcome(_RESULTS[ended.status], written, "it had ended in the memory it comes from"),))
-    successor_id = successions.find_successor(ended.metadata.get(_SUCCESSOR_KEY, ""))
+    successor_id = successions.find_successor(ended.metadata_text(_SUCCESSOR_KEY))
     if successor_id is not None:
         successions.link(written.id, successor_id, writer)
     return _link_waiting(receipt, atom.source_ref or "", writer, successions)

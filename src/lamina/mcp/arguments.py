@@ -76,6 +76,7 @@ class RememberArguments(VerbArguments):
     value: fields.Value = None
     tags: fields.Tags = Field(default=[])
     entities: fields.Entities = Field(default=[])
+    metadata: fields.Metadata = Field(default={})
     valid_from: Annotated[Timestamp | None, fields.VALID_FROM] = None
     valid_until: Annotated[Timestamp | None, fields.VALID_UNTIL] = None
     expires_at: Annotated[Timestamp | None, fields.EXPIRES_AT] = None
@@ -83,6 +84,7 @@ class RememberArguments(VerbArguments):
     confidence: fields.Confidence = 1.0
     importance: fields.Importance = 0.5
     pinned: fields.Pinned = False
+    layer: fields.StatedLayer = None
     session_id: fields.SessionId = None
     source_id: fields.SourceId = None
     origin: fields.StatedOrigin = None
@@ -149,6 +151,9 @@ class ReviseArguments(VerbArguments):
     value: fields.Value = None
     kind: Annotated[fields.Kind | None, Field(description="For text: the new kind.")] = None
     tags: Annotated[fields.Labels | None, Field(description="For text: topics that replace the present ones.")] = None
+    metadata: Annotated[
+        fields.Metadata | None, Field(description="For text: keys to set; empty text removes one. The others stay.")
+    ] = None
     valid_from: Annotated[Timestamp | None, Field(description="For text: since when it is true.")] = None
     valid_until: Annotated[Timestamp | None, Field(description="For text: until when it is true.")] = None
     confidence: Annotated[fields.UnitInterval | None, Field(description="For text: the confidence.")] = None

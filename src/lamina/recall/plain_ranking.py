@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lamina.atom.atom import Atom
+from lamina.atom.metadata import iterate_texts
 from lamina.atom.passage import Passage
 from lamina.atom.status import Status
 from lamina.atom.summary_sources import is_summary, is_summary_outdated
@@ -73,7 +74,7 @@ def rank_plainly(atoms: Iterable[Atom], question: str) -> list[PlainResult]:
             (
                 ("exact", EXACT_MATCH * (bool(folded_question) and folded_question in _fold_case(atom.content))),
                 ("summary", CONTENT_OVERLAP * _overlap(words, [atom.content])),
-                ("metadata", METADATA_OVERLAP * _overlap(words, list(atom.metadata.values()))),
+                ("metadata", METADATA_OVERLAP * _overlap(words, list(iterate_texts(atom.metadata)))),
                 ("status", STATUS_BONUS[atom.status]),
                 ("recency", RECENCY * (1 - n / len(by_age))),
             ),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 
 from lamina.atom.atom import Atom
-from lamina.atom.claim import MULTI_VALUED_KEY, Claim, can_replace, claim_of, comparable_value
+from lamina.atom.claim import Claim, can_replace, claim_of, comparable_value, is_one_of_several
 from lamina.atom.effective_status import effective_from
 from lamina.atom.identity import AtomId
 from lamina.atom.proposal import PROCEDURE_PROPOSALS, ProposalType, edited_values, parse_places, proposal_type_of
@@ -238,11 +238,11 @@ def _compacted_sources(pending: Atom, store: Store) -> list[Atom]:
 
 def _procedure_sources(pending: Atom, store: Store) -> list[Atom]:
     """Return the sources of the proposal that belong to the same workflow."""
-    workflow = value_form(pending.metadata.get("workflow", ""))
+    workflow = value_form(pending.metadata_text("workflow"))
     return [
         source
         for source in _read_sources(pending, store)
-        if _can_be_ended(source) and value_form(source.metadata.get("workflow", "")) == workflow
+        if _can_be_ended(source) and value_form(source.metadata_text("workflow")) == workflow
     ]
 
 
@@ -269,7 +269,7 @@ def _supersede_profile_value(pending: Atom, claim: Claim, store: Store, now: dat
     """Supersede the current value of a profile claim from now on."""
     query = AtomFilter(scopes=(pending.scope,), claims=claim.stored_names, statuses=frozenset({Status.ACTIVE}))
     replaceable = (holder for holder in store.atoms.read(query) if can_replace(holder, pending))
-    holders = [holder for holder in replaceable if holder.metadata.get(MULTI_VALUED_KEY) != "true"]
+    holders = [holder for holder in replaceable if not is_one_of_several(holder)]
     current = [holder for holder in holders if effective_from(holder) <= now and holder.validity.covers(now)]
     if any(comparable_value(holder) == comparable_value(pending) for holder in current):
         return _compare_with_existing(pending, store, now)

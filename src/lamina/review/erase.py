@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
+from lamina.atom.metadata import iterate_texts
 from lamina.atom.scope import Scope, organisation_name
 from lamina.atom.sentence_removal import removal_target_from_json
 from lamina.errors import StoreError
@@ -193,4 +194,4 @@ def _quote_detector(plan: ErasurePlan) -> Callable[[str, bool], bool]:
 
 def _texts_of(atom: Atom) -> list[str]:
     names = (atom.subject, atom.attribute, atom.value, atom.source_ref, atom.content, *atom.tags, *atom.entities)
-    return [text for text in (*names, *atom.metadata.values()) if text]
+    return [text for text in (*names, *iterate_texts(atom.metadata)) if text]

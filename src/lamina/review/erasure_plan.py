@@ -10,6 +10,7 @@ from lamina.atom.claim import claim_of, comparable_value
 from lamina.atom.generated_section import extract_user_text, has_generated_section
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import kind_traits
+from lamina.atom.metadata import Metadata, map_texts
 from lamina.atom.passage import Passage, passage_of, passages_of
 from lamina.atom.scope import Scope, organisation_name
 from lamina.atom.sentence_removal import (
@@ -339,8 +340,8 @@ def _span_forms(segment: Atom, spans: Mapping[int, Sequence[Span]]) -> Iterator[
             yield normal_form(passage.text[start:end])
 
 
-def _redact_metadata(metadata: Mapping[str, str], terms: RemovalTarget) -> dict[str, str]:
-    return {name: terms.remove_from(value) for name, value in metadata.items()}
+def _redact_metadata(metadata: Metadata, terms: RemovalTarget) -> Metadata:
+    return {name: map_texts(value, terms.remove_from) for name, value in metadata.items()}
 
 
 def _matches_topics(name: str, topics: Collection[str]) -> bool:

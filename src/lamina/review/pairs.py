@@ -198,7 +198,7 @@ def _load_pair(first_id: str, second_id: str, reviewer: Reviewer) -> tuple[Atom,
 
 def _build_pair(first: Atom, second: Atom, confidence: float = 1.0) -> Pair:
     older, newer = sorted((first, second), key=lambda statement: (effective_from(statement), statement.id))
-    reason, note = _pair_reason(older, newer, confidence), newer.metadata.get(NEED_MORE_NOTE, "")
+    reason, note = _pair_reason(older, newer, confidence), newer.metadata_text(NEED_MORE_NOTE)
     return Pair(older, newer, confidence, reason, next_review_at(older, newer), note)
 
 

@@ -63,10 +63,8 @@ def compact(reviewer: Reviewer, *, create_proposals: bool) -> Proposed:
 
 def dedup(reviewer: Reviewer, *, create_proposals: bool) -> Proposed:
     """Group procedures of one workflow and propose the surest as the canonical one."""
-    active = [
-        atom for atom in _active_statements(reviewer, Layer.PROCEDURAL) if atom.metadata.get("workflow", "").strip()
-    ]
-    workflows = _group_by(active, lambda atom: [value_form(atom.metadata["workflow"])])
+    active = [atom for atom in _active_statements(reviewer, Layer.PROCEDURAL) if atom.metadata_text("workflow").strip()]
+    workflows = _group_by(active, lambda atom: [value_form(atom.metadata_text("workflow"))])
     candidates = proposable(workflows, PROCEDURE_PROPOSALS, reviewer.store, reviewer.scopes)
     groups = [Group(f"workflow {basis}", members, _build_canonical(members, reviewer)) for basis, members in candidates]
     return _submit_groups(groups, reviewer, "dedup", create_proposals=create_proposals)
@@ -108,7 +106,7 @@ def _by_topic(atoms: Iterable[Atom]) -> list[tuple[str, tuple[Atom, ...]]]:
 
 def topics_of(atom: Atom) -> list[str]:
     """Return an atom's topic tags, in normal form."""
-    tags = (*_TAG_SEPARATOR.split(atom.metadata.get("topic_tags", "")), *atom.tags)
+    tags = (*_TAG_SEPARATOR.split(atom.metadata_text("topic_tags")), *atom.tags)
     return list(dict.fromkeys(form for tag in tags if (form := normal_form(tag))))
 
 
@@ -178,8 +176,8 @@ def _build_synthesis(basis: str, members: Sequence[Atom], reviewer: Reviewer) ->
             PROPOSAL_TYPE_KEY: ProposalType.SEMANTIC_COMPACTION.value,
             "origin": "compaction",
             "basis": basis,
-            "topic_tags": ", ".join(dict.fromkeys(topics)),
-            "compacted_from": " ".join(member.id for member in members),
+            "topic_tags": tuple(dict.fromkeys(topics)),
+            "compacted_from": tuple(member.id for member in members),
         },
     )
     return synthesis if has_same_claim or not first.subject else synthesis.with_(subject=_shared_subject(members))
@@ -204,7 +202,7 @@ def _build_canonical(members: Sequence[Atom], reviewer: Reviewer) -> Atom:
         metadata={
             **best.metadata,
             PROPOSAL_TYPE_KEY: ProposalType.PROCEDURAL_DEDUP.value,
-            "canonical": "true",
+            "canonical": True,
             "canonical_id": best.id,
         },
     )

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lamina.atom.identity import IdSource
-from lamina.atom.kinds import Layer
 from lamina.atom.proposal import PROPOSAL_TYPE_KEY, ProposalType
 from lamina.atom.status import Status
+from lamina.atom.trust import Origin
 from lamina.capture.draft import Draft
+from lamina.capture.metadata_contracts import complete_metadata
 from lamina.capture.receipt import Receipt
 from lamina.capture.statement_commit import (
     SegmentBatch,
@@ -20,11 +21,7 @@ from lamina.capture.statement_commit import (
 )
 from lamina.capture.store_reads import StoreReads, new_ids
 from lamina.clock import Clock
-from lamina.errors import InvalidInput
 from lamina.store.base import Store
-
-PROFILE_FIELDS = ("profile_key", "value", "reason")
-"""The metadata that a proposal of a profile value needs."""
 
 
 def propose(
@@ -44,14 +41,9 @@ def propose(
     return retry_exclusively(store, attempt)
 
 
-def complete_profile_fields(fields: Mapping[str, Any], reason: str) -> dict[str, Any]:
-    """Return a proposal's fields, completed for a profile value; InvalidInput if a key, value or reason is missing."""
-    metadata = fields.get("metadata") or {}
-    if not isinstance(metadata, Mapping) or "profile_key" not in metadata:
-        return dict(fields)
-    completed = {"value": fields.get("value") or "", "reason": reason, **metadata}
-    missing = [name for name in PROFILE_FIELDS if not str(completed.get(name) or "").strip()]
-    if missing:
-        raise InvalidInput(f"a proposal of a profile value needs {' and '.join(missing)} in its metadata")
-    defaults = {"kind": "preference", "value": completed["value"], "layer": Layer.PROFILE}
-    return {**defaults, **fields, "metadata": {PROPOSAL_TYPE_KEY: ProposalType.PROFILE_UPDATE.value, **completed}}
+def complete_proposal(fields: Mapping[str, Any], reason: str | None, origin: Origin) -> dict[str, Any]:
+    """Return a proposal's fields with its metadata completed; InvalidInput if a key is missing, such as the reason."""
+    completed = complete_metadata(fields, reason, origin)
+    if "profile_key" in (completed.get("metadata") or {}):
+        completed["metadata"] = {PROPOSAL_TYPE_KEY: ProposalType.PROFILE_UPDATE.value, **completed["metadata"]}
+    return completed

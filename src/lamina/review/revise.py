@@ -7,6 +7,7 @@ from typing import Any
 
 from lamina.atom.atom import Atom
 from lamina.capture.draft import parse_draft, parse_text, redact_fields
+from lamina.capture.metadata_contracts import complete_metadata
 from lamina.errors import InvalidInput
 
 _REVISABLE = """
@@ -32,6 +33,8 @@ def apply_revision(atom: Atom, revision: Mapping[str, Any]) -> Atom:
     """Return the atom with the revision applied."""
     content = revision["content"]
     fields = {name: value for name, value in revision.items() if name != "content"}
+    if "metadata" in fields:
+        fields["metadata"] = _merge_metadata(atom, fields)
     times = {name: getattr(atom, name) for name in _TIME_FIELDS} if fields.keys() & _TIME_FIELDS else {}
     words = "as it is" if content is None or atom.is_segment else content
     draft = parse_draft(**{**times, **fields, "content": words})
@@ -39,3 +42,15 @@ def apply_revision(atom: Atom, revision: Mapping[str, Any]) -> Atom:
     if content is not None:
         changed["content"] = parse_text(content).strip("\n") if atom.is_segment else draft.content
     return atom.with_(**changed)
+
+
+def _merge_metadata(atom: Atom, fields: Mapping[str, Any]) -> Any:
+    """Return the metadata with the given keys set, and without those given as empty text; the others stay."""
+    given = fields["metadata"]
+    if not isinstance(given, Mapping):
+        return given
+    removed = {key for key, value in given.items() if value == ""}
+    metadata = {key: value for key, value in {**atom.metadata, **given}.items() if key not in removed}
+    kind = fields.get("kind", atom.kind)
+    stated = {"kind": kind, "value": atom.value, "tags": atom.tags or None, "metadata": metadata}
+    return complete_metadata(stated, None, atom.origin)["metadata"]

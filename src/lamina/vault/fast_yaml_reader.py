@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from lamina.vault.strict_yaml_reader import FrontmatterValue
+from lamina.vault.strict_yaml_reader import FrontmatterValue, PlainText
 
 _KEY = r"[^\W\d][\w-]*(?: [\w-]+)*"
 
@@ -67,7 +67,7 @@ def _read_scalar(text: str) -> str | None:
     if cut > 0:
         text = text[:cut]
     text = text.rstrip(" ")
-    return None if ": " in text or text[-1] == ":" else text
+    return None if ": " in text or text[-1] == ":" else PlainText(text)
 
 
 def _read_quoted(text: str) -> str | None:
@@ -88,7 +88,7 @@ def _unescape(text: str) -> str | None:
 
 def _read_flow_list(text: str) -> list[FrontmatterValue] | None:
     if _WORDS.fullmatch(text):
-        return [item.strip(" ") for item in text[1:-1].split(",")]
+        return [PlainText(item.strip(" ")) for item in text[1:-1].split(",")]
     match = _FLOW.fullmatch(text)
     if match is None:
         return None
@@ -100,7 +100,7 @@ def _read_flow_list(text: str) -> list[FrontmatterValue] | None:
         if item_match is None:
             return None
         double, single, plain = item_match.groups()
-        item = plain.rstrip(" ") if plain is not None else single if double is None else _unescape(double)
+        item = PlainText(plain.rstrip(" ")) if plain is not None else single if double is None else _unescape(double)
         if item is None:
             return None
         items.append(item)

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from lamina.atom.atom import Atom, Signals
 from lamina.atom.kinds import Durability, Layer, MemoryType
+from lamina.atom.metadata import Metadata, MetadataScalar, MetadataValue, parse_scalar, to_text
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.lifecycle.signals import HIGHEST_QUALITY, LOWEST_QUALITY
 from lamina.text.timestamps import format_time, parse_time
-from lamina.vault.strict_yaml_reader import FrontmatterValue
+from lamina.vault.strict_yaml_reader import FrontmatterValue, PlainText
 from lamina.vault.wikilinks import (
     StemLookup,
     read_evidence,
@@ -49,7 +50,7 @@ def read_text(value: FrontmatterValue) -> str:
         raise ValueError(f"must be text, not a {_type_name(value)}")
     if "\0" in value:
         raise ValueError("must not contain NUL")
-    return value
+    return str(value)
 
 
 def read_bool(value: FrontmatterValue) -> bool:
@@ -152,14 +153,31 @@ def _tuple_reader(read: Callable[[str], Any]) -> Callable[[FrontmatterValue], tu
     return lambda value: tuple(item for text in _read_items(value) if text.strip() and (item := read(text)))
 
 
-def _read_map(value: FrontmatterValue) -> dict[str, str]:
+def _read_metadata(value: FrontmatterValue) -> dict[str, MetadataValue]:
     if not isinstance(value, dict):
         raise ValueError(f"must be a map, not {'text' if isinstance(value, str) else 'a list'}")
-    return {read_text(key): _join_items(item) for key, item in value.items()}
+    return {
+        read_text(key): tuple(map(_read_metadata_scalar, item))
+        if isinstance(item, list)
+        else _read_metadata_scalar(item)
+        for key, item in value.items()
+    }
 
 
-def _join_items(value: FrontmatterValue) -> str:
-    return ", ".join(map(read_text, value)) if isinstance(value, list) else read_text(value)
+def _read_metadata_scalar(value: FrontmatterValue) -> MetadataScalar:
+    text = read_text(value)
+    return parse_scalar(text) if isinstance(value, PlainText) else text
+
+
+def _write_metadata(metadata: Metadata, _: StemLookup) -> dict[str, str | list[str]]:
+    return {
+        key: list(map(_write_metadata_scalar, value)) if isinstance(value, tuple) else _write_metadata_scalar(value)
+        for key, value in metadata.items()
+    }
+
+
+def _write_metadata_scalar(value: MetadataScalar) -> str:
+    return value if isinstance(value, str) else PlainScalar(to_text(value))
 
 
 def _type_name(value: FrontmatterValue) -> str:
@@ -221,7 +239,7 @@ FIELDS: Mapping[str, FieldCodec] = {
     "box_id": _TEXT,
     "trace_id": _TEXT,
     "run_id": _TEXT,
-    "metadata": FieldCodec(_read_map, lambda pairs, _: dict(pairs)),
+    "metadata": FieldCodec(_read_metadata, _write_metadata),
 }
 """Every field of the frontmatter, in the order of a new file."""
 

@@ -19,6 +19,12 @@ _QUOTED = ("'", '"')
 _BLOCK = ("|", ">")
 
 
+class PlainText(str):
+    """Text that was written without quotes, so that it may mean a number or a boolean."""
+
+    __slots__ = ()
+
+
 class Unreadable(InvalidInput):
     """Raised if a file cannot be parsed; `line` (from 1) is where, and `reason` what to correct."""
 
@@ -87,7 +93,7 @@ class _EventReader:
         self._check(event)
         if isinstance(event, yaml.ScalarEvent):
             self._end = _last_line(event)
-            return str(event.value)
+            return str(event.value) if event.style else PlainText(event.value)
         if depth >= MAX_DEPTH:
             self._refuse(f"nested deeper than {MAX_DEPTH} levels", event)
         value: FrontmatterValue

@@ -19,7 +19,7 @@ class PlainScalar(str):
     __slots__ = ()
 
 
-YamlValue: TypeAlias = str | Sequence[str] | Mapping[str, str]
+YamlValue: TypeAlias = str | Sequence[str] | Mapping[str, str | Sequence[str]]
 
 _AMBIGUOUS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null", "none", "nan", "inf"})
 _UNSAFE = r":#,\[\]{}\"\\\x00-\x1f\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff"
@@ -48,8 +48,12 @@ def emit_entry(key: str, value: YamlValue, indent: int = 0, comment: str = "") -
     if isinstance(value, Mapping):
         if not value:
             return [f"{head} {{}}{comment}"]
-        return [head + comment, *(f"{margin}  {_emit_key(name)}: {emit_scalar(text)}" for name, text in value.items())]
-    return [f"{head} [{', '.join(map(emit_scalar, value))}]{comment}"]
+        return [head + comment, *(f"{margin}  {_emit_key(name)}: {_emit_inline(item)}" for name, item in value.items())]
+    return [f"{head} {_emit_inline(value)}{comment}"]
+
+
+def _emit_inline(value: str | Sequence[str]) -> str:
+    return emit_scalar(value) if isinstance(value, str) else f"[{', '.join(map(emit_scalar, value))}]"
 
 
 def _emit_key(text: str) -> str:

@@ -47,7 +47,7 @@ def record_success(workflow: str, summary: str, event: Atom, context: WorkingCon
 
 def count_successes(procedure: Atom) -> int:
     """Return how often the workflow succeeded; 0 if the metadata, which people can edit, holds no number."""
-    count = procedure.metadata.get("successes", "")
+    count = procedure.metadata_text("successes")
     return int(count) if count.isascii() and count.isdecimal() and len(count) < 10 else 0
 
 
@@ -81,7 +81,7 @@ def _create(
         durability=Durability.STANDARD,
         status=event.status,
         derived_from=(event.id,),
-        metadata={"workflow": workflow, "canonical": "false", "successes": "1"},
+        metadata={"workflow": workflow, "canonical": False, "successes": 1},
     )
     ended = next((atom for atom in known if is_same_text(atom.content, content)), None)
     if ended is not None:
@@ -97,7 +97,7 @@ def _raise_confidence(base: Atom, workflow: str, event: Atom) -> Atom:
     """Return the procedure with one more success; an archived one becomes active again."""
     return base.with_(
         confidence=min(1.0, round(base.confidence + CONFIDENCE_STEP, 3)),
-        metadata={"workflow": workflow, **base.metadata, "successes": str(count_successes(base) + 1)},
+        metadata={"workflow": workflow, **base.metadata, "successes": count_successes(base) + 1},
         derived_from=(*base.derived_from, event.id)[-LINEAGE_LIMIT:],
         status=Status.ACTIVE if base.status is Status.ARCHIVED else base.status,
     )
@@ -116,12 +116,7 @@ def _propose(workflow: str, summary: str, base: Atom, event: Atom, context: Work
         content=base.content if has_summary else f"{base.content}\n\nAs it went the last time: {summary}",
         status=Status.CONSTRAINED,
         derived_from=(base.id, *base.derived_from[1 - LINEAGE_LIMIT :]),
-        metadata={
-            "workflow": workflow,
-            "canonical": "true",
-            "successes": str(count),
-            "proposal_type": "procedural_canonical",
-        },
+        metadata={"workflow": workflow, "canonical": True, "successes": count, "proposal_type": "procedural_canonical"},
     )
     reason = f"{workflow} succeeded {count} times: proposed as the canonical procedure"
     return StatementVerdict(Result.HELD, procedure, (), reason)
@@ -142,4 +137,4 @@ def _new_procedure(event: Atom, context: WorkingContext, **fields: object) -> At
 
 
 def _is_canonical(atom: Atom) -> bool:
-    return atom.metadata.get("canonical", "").casefold() == "true"
+    return atom.metadata_text("canonical").casefold() == "true"

@@ -102,7 +102,7 @@ class StatementFields(VerbArguments):
     value: fields.Value = None
     tags: fields.Tags | None = None
     entities: fields.Entities | None = None
-    metadata: Annotated[dict[Label, Annotated[str, Field(max_length=2000)]], Field(max_length=50)] | None = None
+    metadata: fields.Metadata | None = None
     valid_from: Annotated[Timestamp | None, fields.VALID_FROM] = None
     valid_until: Annotated[Timestamp | None, fields.VALID_UNTIL] = None
     expires_at: Annotated[Timestamp | None, fields.EXPIRES_AT] = None
@@ -120,6 +120,7 @@ class StatementBody(StatementFields):
     source_id: fields.SourceId = None
     session_id: fields.SessionId = None
     agents: fields.Agents | None = None
+    layer: fields.StatedLayer = None
     pinned: fields.Pinned | None = None
 
 

@@ -34,7 +34,7 @@ def run(
     event, notes = run_view.event, run_view.notes() if ask is None else run_view.recall(ask, k)
     return RunDocument(
         run=run_view.id,
-        outcome=event.metadata.get("outcome") if event else None,
+        outcome=event.metadata_text("outcome") if event else None,
         event=atom_document(event, memory.path_of(event.id)) if event else None,
         notes=atom_documents(memory, notes),
     )

@@ -9,7 +9,8 @@ from typing import Any
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
-from lamina.atom.record import diff_atoms
+from lamina.atom.metadata import iterate_texts
+from lamina.atom.record import decode_field, diff_atoms
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
@@ -222,7 +223,7 @@ def _field_texts(fields: dict[str, Any]) -> Iterator[str]:
             yield text["+"] if isinstance(text, dict) else text
     for name in _LIST_FIELDS:
         yield from fields.get(name, ())
-    yield from fields.get("metadata", {}).values()
+    yield from iterate_texts(decode_field("metadata", fields.get("metadata", {})))
 
 
 def _parse_ids(text: str) -> tuple[AtomId, ...]:
