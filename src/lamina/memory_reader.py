@@ -10,14 +10,14 @@ from pathlib import Path
 
 from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import AtomId
-from lamina.atom.kinds import MemoryType
+from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.status import Status
 from lamina.caller import Caller
 from lamina.dream.topics import Topic, count_topics
 from lamina.engine import Engine
 from lamina.engine.caller_access import CallerAccess
 from lamina.engine.captures import SessionReading
-from lamina.engine.enum_input import parse_enum
+from lamina.engine.enum_input import parse_enum_set
 from lamina.engine.recalls import CallerRecalls
 from lamina.errors import InvalidInput
 from lamina.models.errors import ModelMissing
@@ -62,12 +62,15 @@ class MemoryReader:
         as_of: TimeInput | None = None,
         known_at: TimeInput | None = None,
         filter_stale: bool = False,
+        layer: Layer | str | Sequence[Layer | str] | None = None,
+        status: Status | str | Sequence[Status | str] | None = None,
     ) -> Recall:
         """Return the passages that answer a question, best first, each with its score and reason.
 
         `fast` skips the comparison of token states; `ranking="plain"` is a fixed ranking over words alone.
-        `filter_stale` leaves out what the last dream marked as stale, and what is archived. An agent finds what it
-        learnt first, and with only its own scope in `scopes` nothing else.
+        `filter_stale` leaves out what the last dream marked as stale, and what is archived. `layer` and `status` are
+        one or several: only atoms of these layers, and of these statuses instead of the usual ones, are searched. An
+        agent finds what it learnt first, and with only its own scope in `scopes` nothing else.
         `as_of` asks what was true at a time (a date means its start), `known_at` what was known at a time (a date
         means its end): which atoms, with which text and status, never changes afterwards.
         """
@@ -90,7 +93,10 @@ class MemoryReader:
             filter_stale=filter_stale,
             agent=self.caller.agent,
             learnt_only=self.caller.selects_own(scopes),
+            layers=parse_enum_set(Layer, layer, "layer"),
+            only_statuses=parse_enum_set(Status, status, "status"),
         )
+        options |= {"layer": layer, "status": status}
         options |= {"scopes": scopes, "include": include, "as_of": as_of, "known_at": known_at}
         return self._recalls.recall(request, options)
 
@@ -150,7 +156,8 @@ class MemoryReader:
     def list(
         self,
         *,
-        status: Status | str | None = Status.ACTIVE,
+        status: Status | str | Sequence[Status | str] | None = Status.ACTIVE,
+        layer: Layer | str | Sequence[Layer | str] | None = None,
         kind: str | None = None,
         memory_type: MemoryType | str | None = None,
         subject: str | None = None,
@@ -164,28 +171,31 @@ class MemoryReader:
     ) -> builtins.list[Atom]:
         """Return atoms, newest first. `status=None` lists every status; notes of a run need its `run_id`.
 
+        `status` and `layer` are one or several.
+
         With `known_at` atoms are as they were known then; with `as_of` the active ones are those that were true then,
         superseded since or not.
         """
         times = parse_view_time(as_of, known_at)
-        chosen_status = parse_enum(Status, status, "status") if status else None
+        statuses = parse_enum_set(Status, status, "status")
         query = AtomFilter(
             scopes=self.scopes,
-            statuses=frozenset({chosen_status}) if chosen_status else None,
+            statuses=statuses,
+            layers=parse_enum_set(Layer, layer, "layer"),
             kinds=frozenset({kind}) if kind else None,
             subject=subject,
             session_id=session_id,
             episode_id=episode_id,
             run_id=run_id,
             include_run_notes=run_id is not None,
-            memory_types=frozenset({parse_enum(MemoryType, memory_type, "memory type")}) if memory_type else None,
+            memory_types=parse_enum_set(MemoryType, memory_type, "memory type"),
             limit=limit,
             offset=offset,
         )
         if not times.is_historical:
             return self._access.read_synced(query)
         view = times.view(self._store, self.scopes, self.now())
-        return self._access.read_fresh(lambda: list_historical_atoms(view, query, chosen_status))
+        return self._access.read_fresh(lambda: list_historical_atoms(view, query, statuses))
 
     @traced(Operation.READ)
     def history(self, id: str) -> History:
@@ -250,8 +260,24 @@ class MemoryReader:
         return self._access.now()
 
     @traced(Operation.MAINTAIN)
-    def export(self, path: str | os.PathLike[str] | None = None, *, format: str = "json", history: bool = True) -> Path:
-        """Export everything this memory may read as json, markdown, okf or csv; return the path."""
+    def export(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        format: str = "json",
+        history: bool = True,
+        layer: Layer | str | Sequence[Layer | str] | None = None,
+        status: Status | str | Sequence[Status | str] | None = None,
+    ) -> Path:
+        """Export everything this memory may read as json, markdown, okf or csv; return the path.
+
+        `layer` and `status`, one or several, select the atoms.
+        """
         self._access.sync_files()
         target = Path(path).expanduser() if path else None
-        return export(self._store, self.scopes, self.root, target, format, history, self.now())
+        atom_filter = AtomFilter(
+            scopes=self.scopes,
+            layers=parse_enum_set(Layer, layer, "layer"),
+            statuses=parse_enum_set(Status, status, "status"),
+        )
+        return export(self._store, atom_filter, self.root, target, format, history, self.now())

@@ -8,6 +8,7 @@ Covers `lamina.http.api.endpoint`, `lamina.http.api.read_endpoints`, `lamina.htt
 from __future__ import annotations
 
 import http.client
+import json
 import socket
 from pathlib import Path
 from typing import Any
@@ -399,3 +400,20 @@ def test_metadata_keeps_its_types_and_a_missing_key_is_named(server: LiveServer,
     body = {"content": "Dark.", "metadata": {"profile_key": "theme", "value": "dark"}}
     refused = _post(server, owner, "/remember", 422, None, **body)
     assert "needs reason in its metadata" in refused["detail"]
+
+
+def test_layer_and_status_filter_list_recall_and_export(fresh: LiveServer) -> None:
+    owner = fresh.token("owner")
+    id = fresh.remember(owner, "Test, then deploy.", metadata={"workflow": "deploy"})
+    fresh.remember(owner, "Deploys are on Mondays.")
+    _post(fresh, owner, "/propose", content="Deploys need two people.")
+    assert [atom["id"] for atom in _get(fresh, owner, "/atoms?layer=procedural&layer=profile")["atoms"]] == [id]
+    pending = _get(fresh, owner, "/atoms?status=constrained&status=superseded")["atoms"]
+    assert [atom["status"] for atom in pending] == ["constrained"]
+    assert len(_get(fresh, owner, "/atoms?status=any")["atoms"]) == 3
+    assert [hit["id"] for hit in _get(fresh, owner, "/recall?q=deploy&layer=procedural")["hits"]] == [id]
+    hits = _post(fresh, owner, "/recall", question="deploy", status=["constrained"])["hits"]
+    assert [hit["text"] for hit in hits] == ["Deploys need two people."]
+    path = fresh.house.memory.root / _post(fresh, owner, "/export", layer=["semantic"], status=["active"])["path"]
+    assert [atom["content"] for atom in json.loads(path.read_text())["atoms"]] == ["Deploys are on Mondays."]
+    _get(fresh, owner, "/atoms?layer=deep", 422)

@@ -427,3 +427,17 @@ def test_metadata_keeps_its_types_and_a_missing_key_is_named(server: Server[Any]
         assert (await agent.call("get", id=steps))["metadata"] == changed
 
     run_agent(server, work, era)
+
+
+def test_recall_searches_the_layers_and_statuses_that_are_named(server: Server[Any], memory: Memory, era: str) -> None:
+    memory.propose("Deploys need two people.")
+
+    async def work(agent: Agent) -> None:
+        steps = await agent.remember("Test, then deploy.", metadata={"workflow": "deploy"})
+        await agent.remember("Deploys are on Mondays.")
+        answer = await agent.call("recall", question="deploy", layer=["procedural"])
+        assert [hit["id"] for hit in answer["hits"]] == [steps]
+        pending = await agent.call("recall", question="deploy", status=["constrained"])
+        assert [hit["text"] for hit in pending["hits"]] == ["Deploys need two people."]
+
+    run_agent(server, work, era)

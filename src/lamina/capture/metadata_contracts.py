@@ -61,9 +61,8 @@ def complete_metadata(fields: Mapping[str, Any], reason: str | None, origin: Ori
     completed = {name: stated[name] for name in contract.required if stated.get(name) is not None} | dict(metadata)
     missing = [name for name in contract.required if _is_empty(completed.get(name))]
     if missing:
-        raise InvalidInput(
-            f"{contract.noun} needs {' and '.join(missing)} in its metadata; its keys are {', '.join(contract.required)}"
-        )
+        keys = ", ".join(contract.required)
+        raise InvalidInput(f"{contract.noun} needs {' and '.join(missing)} in its metadata; its keys are {keys}")
     completed |= _check_types(completed, contract)
     defaults: dict[str, Any] = {"kind": _DEFAULT_KINDS[contract]} if contract in _DEFAULT_KINDS else {}
     if contract is PROFILE_VALUE:

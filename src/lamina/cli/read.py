@@ -45,6 +45,13 @@ KnownAtOption = Annotated[
         "--known-at", help="What was known at this time: a date (its end) or a time; UTC unless it has a zone."
     ),
 ]
+LayersOption = Annotated[
+    list[str] | None,
+    typer.Option("--layer", help="Only profile, semantic, procedural, episodic, … atoms; can be repeated."),
+]
+StatusesOption = Annotated[
+    list[str] | None, typer.Option("--status", help="Only active, constrained, superseded, … atoms; can be repeated.")
+]
 SinceOption = Annotated[str, typer.Option("--since", help="yesterday, today, 2d, 3h, or a date like 2026-11-15.")]
 
 
@@ -77,6 +84,8 @@ def recall(
         bool,
         typer.Option("--filter-stale", help="Leave out what the last dream marked as stale, and what is archived."),
     ] = False,
+    layer: LayersOption = None,
+    status: StatusesOption = None,
 ) -> CommandResult:
     """Find the passages that answer a question, best first, each with its reason."""
     recalled = session.memory.recall(
@@ -90,6 +99,8 @@ def recall(
         as_of=as_of,
         known_at=known_at,
         filter_stale=filter_stale,
+        layer=layer,
+        status=status,
     )
     _note_missing_models(session, recalled)
     from lamina.documents.recall import recall_document
@@ -187,8 +198,11 @@ def get(
 @command(app, "list", example="lamina list --kind preference --limit 20")
 def list_(
     session: CommandSession,
-    status: Annotated[str, typer.Option(help="Only atoms of this status.")] = "active",
+    status: Annotated[
+        list[str] | None, typer.Option("--status", help="Only atoms of this status; can be repeated. Default: active.")
+    ] = None,
     all_statuses: Annotated[bool, typer.Option("--all", help="Atoms of every status.")] = False,
+    layer: LayersOption = None,
     kind: Annotated[str | None, typer.Option(help="Only this kind.")] = None,
     memory_type: Annotated[str | None, typer.Option(help="fact, procedure or narrative.")] = None,
     subject: Annotated[str | None, typer.Option(help="Only atoms about this subject.")] = None,
@@ -204,7 +218,8 @@ def list_(
     """List atoms, newest first; pinned ones have a star."""
     memory = session.memory
     page = memory.list(
-        status=None if all_statuses else status,
+        status=None if all_statuses else status or "active",
+        layer=layer,
         kind=kind,
         memory_type=memory_type,
         subject=subject,

@@ -14,6 +14,7 @@ from lamina.cli.command import command
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, FieldList, OutputBlock, TextGrid, TextLine
 from lamina.cli.progress import ProgressBar
+from lamina.cli.read import LayersOption, StatusesOption
 from lamina.cli.receipts import DRY_RUN_NOTE
 
 if TYPE_CHECKING:
@@ -152,11 +153,13 @@ def export(
     ] = None,
     format: Annotated[str, typer.Option(help="json, markdown, okf (a bundle for other programs) or csv.")] = "json",
     history: Annotated[bool, typer.Option(help="Include earlier versions (JSON only).")] = True,
+    layer: LayersOption = None,
+    status: StatusesOption = None,
 ) -> CommandResult:
     """Export everything to a file or folder that other programs can read; `lamina import` reads it back."""
     memory = session.memory
     if session.dry_run:
-        count = len(memory.list(status=None, limit=None))
+        count = len(memory.list(status=status, layer=layer, limit=None))
         data = {"path": str(path) if path else None, "format": format, "dry_run": True, "atoms": count}
         return CommandResult(
             data,
@@ -166,7 +169,7 @@ def export(
             ),
         )
     with _show_spinner("writing the export"):
-        place = memory.export(path, format=format, history=history)
+        place = memory.export(path, format=format, history=history, layer=layer, status=status)
     return CommandResult({"path": str(place), "format": format, "dry_run": False}, (TextLine(f"written to {place}"),))
 
 

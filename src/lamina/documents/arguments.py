@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from lamina.atom.kinds import Layer
+from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 
 MAX_FACT_BYTES, MAX_QUESTION_BYTES = 64 * 1024, 4 * 1024
@@ -162,6 +163,11 @@ Include = Annotated[
         description="Also search what is outdated (history), disputed (challenged) or pending review "
         "(constrained). By default none of them is found.",
     ),
+]
+Layers = Annotated[list[Layer], Field(max_length=len(Layer), description="Only atoms of these layers.")]
+Statuses = Annotated[
+    list[Status],
+    Field(max_length=len(Status), description="Only atoms of these statuses, instead of the usual ones and include."),
 ]
 SCOPES = Field(min_length=1, description="Search only these scopes of those you may read.")
 Blocks = Annotated[

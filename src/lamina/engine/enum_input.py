@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import TypeVar
 
@@ -16,3 +17,9 @@ def parse_enum(enum_type: type[E], value: str, noun: str) -> E:
         return enum_type(value)
     except ValueError as error:
         raise InvalidInput(f"{value!r} is no {noun}; choose from {', '.join(enum_type)}") from error
+
+
+def parse_enum_set(enum_type: type[E], values: str | Iterable[str] | None, noun: str) -> frozenset[E] | None:
+    """Return the enum members of one or several values, None for no value; InvalidInput with the choices."""
+    names = (values,) if isinstance(values, str) else tuple(values or ())
+    return frozenset(parse_enum(enum_type, name, noun) for name in names) or None

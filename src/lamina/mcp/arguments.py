@@ -109,6 +109,8 @@ class RecallArguments(VerbArguments):
     as_of: AsOf = None
     known_at: KnownAt = None
     filter_stale: Annotated[bool, fields.FILTER_STALE] = False
+    layer: fields.Layers = Field(default=[])
+    status: fields.Statuses = Field(default=[])
     fast: Annotated[bool, fields.FAST] = False
     explain: Annotated[bool, Field(description="Also give every term and weight of each score, in `explained`.")] = (
         False

@@ -16,7 +16,7 @@ from datetime import datetime
 import numpy as np
 
 from lamina.atom.atom import Atom
-from lamina.atom.kinds import MemoryType
+from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.passage import passage_digest, passages_of
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
@@ -47,7 +47,7 @@ _NO_VECTOR = to_query_vector(np.zeros(1, dtype=np.float32))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateFilter:
-    """A filter of candidates: scopes, statuses, memory types, and when they must be valid.
+    """A filter of candidates: scopes, statuses, memory types, layers, and when they must be valid.
 
     `true_at` or `known_by` replace `valid_at`: what was valid at that time, superseded since or not; what existed by
     that time. `agent`: only what this agent learnt.
@@ -60,6 +60,7 @@ class CandidateFilter:
     true_at: datetime | None = None
     known_by: datetime | None = None
     agent: str | None = None
+    layers: frozenset[Layer] | None = None
 
 
 class CandidateSearch:
@@ -163,6 +164,7 @@ class CandidateSearch:
             true_at=self._filter.true_at,
             known_by=self._filter.known_by,
             agent=self._filter.agent,
+            layers=self._filter.layers,
         )
 
     def _text_scores(self) -> dict[PassageKey, float]:
@@ -205,6 +207,7 @@ class CandidateSearch:
             true_at=self._filter.true_at,
             known_by=self._filter.known_by,
             agent=self._filter.agent,
+            layers=self._filter.layers,
         )
 
     def _status_weight(self, status: Status) -> float:
@@ -274,6 +277,7 @@ def find_superseded_candidates(
         valid_at=view.at,
         limit=MAX_SUPERSEDED,
         agent=candidate_filter.agent,
+        layers=candidate_filter.layers,
     )
     matches = sorted(
         view.store.passages.search_text(text_query), key=lambda entry: (-entry.score, entry.atom_id, entry.n)

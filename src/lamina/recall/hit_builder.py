@@ -62,7 +62,7 @@ def build_hits(
     )
     options = ResultOptions(
         superseded_keys=frozenset(candidate.key for candidate in superseded),
-        memory_types=request.memory_types,
+        selects=request.selects,
         include_history=request.includes_history,
     )
     words = {query_token.token: query_token.word for query_token in query.query_tokens}

@@ -18,7 +18,7 @@ from lamina.atom.summary_sources import is_summary, is_summary_outdated
 from lamina.recall.hit import Hit, HitList
 from lamina.recall.passage_rendering import RenderedPassage
 from lamina.recall.recall_request import RecallRequest
-from lamina.recall.recall_view import RecallView, is_admitted, iterate_historical_atoms
+from lamina.recall.recall_view import RecallView, iterate_historical_atoms
 from lamina.recall.result_builder import render_atoms
 from lamina.recall.result_selection import OmittedHit, count_omitted, find_stale
 from lamina.store.base import AtomFilter
@@ -106,13 +106,14 @@ def _fold_case(text: str) -> str:
 
 def find_plain_hits(request: RecallRequest, view: RecallView) -> HitList:
     """Rank whole atoms with the plain ranking, without an index."""
-    atom_filter = AtomFilter(scopes=request.scopes, memory_types=request.memory_types, agent=request.learnt_by)
+    atom_filter = AtomFilter(
+        scopes=request.scopes, memory_types=request.memory_types, layers=request.layers, agent=request.learnt_by
+    )
     if view.is_historical:
-        atoms = [
-            atom for atom in iterate_historical_atoms(view, atom_filter) if is_admitted(view, atom, request.statuses)
-        ]
+        candidates = iterate_historical_atoms(view, atom_filter)
     else:
-        atoms = view.store.atoms.read(replace(atom_filter, statuses=request.statuses, valid_at=request.at))
+        candidates = iter(view.store.atoms.read(replace(atom_filter, statuses=request.statuses)))
+    atoms = [atom for atom in candidates if request.admits(view, atom)]
     sources = view.atoms(source for atom in atoms if is_summary(atom) for source in atom.derived_from)
     outdated = {atom.id for atom in atoms if is_summary(atom) and is_summary_outdated(atom, sources)}
     searchable = [atom for atom in atoms if atom.is_searched and (atom.id not in outdated or request.includes_history)]

@@ -162,8 +162,10 @@ def _search_and_rank(
         add_newer_value_terms(candidates, query.text, view)
     if request.agent is not None and not request.learnt_only:
         add_agent_terms(candidates, request.agent, selected.profile, view)
-    superseded = find_superseded_candidates(
-        query, candidate_filter, selected, view, candidates, compare_tokens=not request.fast
+    superseded = (
+        find_superseded_candidates(query, candidate_filter, selected, view, candidates, compare_tokens=not request.fast)
+        if request.only_statuses is None
+        else []
     )
     hit_list = build_hits(candidates, superseded, request, query, selected, view, states)
     if view.is_historical:
@@ -177,16 +179,14 @@ def _search_and_rank(
 def _build_filter(request: RecallRequest, view: RecallView) -> CandidateFilter:
     """Return the filter of the candidates, at the time of the view."""
     if view.is_historical:
-        historical_filter = build_historical_filter(
-            request.view_time, view, request.scopes, request.statuses, request.memory_types
-        )
-        return replace(historical_filter, agent=request.learnt_by)
+        return build_historical_filter(request, view)
     return CandidateFilter(
         scopes=request.scopes,
         statuses=request.statuses,
         memory_types=request.memory_types,
         valid_at=request.at,
         agent=request.learnt_by,
+        layers=request.layers,
     )
 
 
@@ -194,7 +194,7 @@ def _find_candidates(request: RecallRequest, search: CandidateSearch, view: Reca
     """Find the candidates; where only some of them count, search further until enough do."""
     enough = CANDIDATE_FACTOR * (request.k + SPARE_CANDIDATES)
     if view.is_historical:
-        return find_historical_candidates(search, view, request.statuses, request.memory_types, enough)
+        return find_historical_candidates(search, view, request, enough)
     if request.filter_stale:
         return find_fresh_candidates(search, view, enough)
     return search.find_candidates()

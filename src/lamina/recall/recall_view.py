@@ -216,13 +216,13 @@ def read_historical_atom(atom_id: AtomId, view_time: ViewTime, view: RecallView)
     return atom
 
 
-def list_historical_atoms(view: RecallView, atom_filter: AtomFilter, status: Status | None) -> list[Atom]:
+def list_historical_atoms(view: RecallView, atom_filter: AtomFilter, statuses: Collection[Status] | None) -> list[Atom]:
     """Return the atoms that a filter selects as they were then, newest first.
 
     With `as_of`, active atoms are those that held at that time, whatever happened to them later; atoms of another
     status are included if their validity covers the time.
     """
-    atoms = (atom for atom in iterate_historical_atoms(view, atom_filter) if _is_listed(view, atom, status))
+    atoms = (atom for atom in iterate_historical_atoms(view, atom_filter) if is_listed(view, atom, statuses))
     end = None if atom_filter.limit is None else atom_filter.offset + atom_filter.limit
     return list(islice(atoms, atom_filter.offset, end))
 
@@ -249,15 +249,16 @@ def iterate_historical_atoms(view: RecallView, atom_filter: AtomFilter) -> Itera
             return
 
 
-def _is_listed(view: RecallView, atom: Atom, status: Status | None) -> bool:
+def is_listed(view: RecallView, atom: Atom, statuses: Collection[Status] | None) -> bool:
+    """Return whether an atom had one of the statuses, or any for None: active are those that held at that time."""
     if not view.is_as_of:
-        return status is None or atom.status is status
-    if status is None:
+        return statuses is None or atom.status in statuses
+    if statuses is None:
         return effective_from(atom) <= view.at
-    if status is Status.ACTIVE:
-        return effective_status_at(atom, view.at) is EffectiveStatus.CURRENT
+    if Status.ACTIVE in statuses and effective_status_at(atom, view.at) is EffectiveStatus.CURRENT:
+        return True
     ends = atom.valid_until is None or view.at < atom.valid_until
-    return atom.status is status and effective_from(atom) <= view.at and ends
+    return atom.status in {*statuses} - {Status.ACTIVE} and effective_from(atom) <= view.at and ends
 
 
 def _is_chosen(atom: Atom, atom_filter: AtomFilter) -> bool:
@@ -265,6 +266,7 @@ def _is_chosen(atom: Atom, atom_filter: AtomFilter) -> bool:
     return (
         (atom_filter.kinds is None or atom.kind in atom_filter.kinds)
         and (atom_filter.memory_types is None or atom.memory_type in atom_filter.memory_types)
+        and (atom_filter.layers is None or atom.layer in atom_filter.layers)
         and (atom_filter.subject is None or normal_form(atom.subject) == (normal_form(atom_filter.subject) or None))
         and atom_filter.session_id in (None, atom.session_id)
         and atom_filter.episode_id in (None, atom.episode_id or atom.default_episode_id)

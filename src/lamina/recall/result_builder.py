@@ -8,13 +8,12 @@ score.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
-from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import Passage, passage_of, passages_of
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
 from lamina.atom.summary_sources import is_summary
@@ -55,12 +54,11 @@ class ResultPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultOptions:
-    """Limits of what is shown. `superseded_keys` are candidates that ordinary recall does not show, `memory_types` the
-    types
-    that may answer, `include_history` whether ended statements are requested."""
+    """Limits of what is shown. `superseded_keys` are candidates that ordinary recall does not show, `selects` returns
+    whether an atom may answer, `include_history` is whether ended statements are requested."""
 
     superseded_keys: frozenset[PassageKey] = frozenset()
-    memory_types: frozenset[MemoryType] = frozenset(MemoryType)
+    selects: Callable[[Atom], bool] = lambda atom: True
     include_history: bool = False
 
 
@@ -213,9 +211,9 @@ class _ResultBuilder:
         for successor in {
             successor.id: successor for atom in ended for successor in self.evidence.text_successors_of(atom)
         }.values():
-            sources = (
-                self._find_source_passages(successor) if MemoryType.NARRATIVE in self._options.memory_types else []
-            )
+            sources = [
+                key for key in self._find_source_passages(successor) if self._options.selects(self._passages[key][0])
+            ]
             if (successor.id, 1) in self.results or any(key in self.results for key in sources):
                 continue
             is_pending = self.evidence.is_pending(successor)
@@ -229,7 +227,7 @@ class _ResultBuilder:
                 self.results[key] = ResultPassage(
                     candidate, *self._passages[key], self._render(key, successor), attached, replaced_passage
                 )
-            elif successor.memory_type in self._options.memory_types and not is_pending:
+            elif self._options.selects(successor) and not is_pending:
                 passage, rendered = passages_of(successor)[0], _render_statement(successor, self.evidence)
                 self.results[successor.id, 1] = ResultPassage(
                     candidate, successor, passage, rendered, [], replaced_passage

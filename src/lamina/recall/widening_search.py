@@ -3,18 +3,18 @@ stale. They widen until enough of them count."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from lamina.atom.atom import Atom
 from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import passage_digest, passage_of
-from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.recall.candidate import Candidate
 from lamina.recall.candidate_search import CandidateFilter, CandidateSearch
-from lamina.recall.recall_view import ONCE_CURRENT, RecallView, ViewTime, is_admitted, status_at, was_said
+from lamina.recall.recall_request import RecallRequest
+from lamina.recall.recall_view import ONCE_CURRENT, RecallView, status_at, was_said
 from lamina.recall.result_selection import STALE
 from lamina.store.encodings import PassageKey
 
@@ -23,42 +23,39 @@ WIDEN_FACTOR = 4
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 
-def build_historical_filter(
-    view_time: ViewTime,
-    view: RecallView,
-    scopes: tuple[Scope, ...],
-    statuses: frozenset[Status],
-    memory_types: frozenset[MemoryType],
-) -> CandidateFilter:
+def build_historical_filter(request: RecallRequest, view: RecallView) -> CandidateFilter:
     """Return the filter for the search. If the present state of the atoms decides, the index can filter by itself."""
-    if view_time.known_at is None and statuses <= ONCE_CURRENT:
+    known_at = request.view_time.known_at
+    current_then = ONCE_CURRENT if request.only_statuses is None else frozenset({Status.ACTIVE})
+    if known_at is None and request.statuses <= current_then:
         return CandidateFilter(
-            scopes=scopes, statuses=ONCE_CURRENT, memory_types=memory_types, valid_at=view.at, true_at=view.at
+            scopes=request.scopes,
+            statuses=ONCE_CURRENT,
+            memory_types=request.memory_types,
+            valid_at=view.at,
+            true_at=view.at,
+            agent=request.learnt_by,
+            layers=request.layers,
         )
     return CandidateFilter(
-        scopes=scopes,
+        scopes=request.scopes,
         statuses=frozenset(Status),
         memory_types=frozenset(MemoryType),
         valid_at=view.at,
-        known_by=view_time.known_at or _END_OF_TIME,
+        known_by=known_at or _END_OF_TIME,
+        agent=request.learnt_by,
     )
 
 
 def find_historical_candidates(
-    search: CandidateSearch,
-    view: RecallView,
-    statuses: Collection[Status],
-    memory_types: Collection[MemoryType],
-    enough: int,
+    search: CandidateSearch, view: RecallView, request: RecallRequest, enough: int
 ) -> list[Candidate]:
     """Return passages that answer as they were then. The search widens until there are enough or nothing more is
     found."""
     result_count = -1
     while True:
         candidates = search.find_candidates()
-        historical_candidates = list(
-            _select_historical_candidates(candidates, search.former_texts, view, statuses, memory_types)
-        )
+        historical_candidates = list(_select_historical_candidates(candidates, search.former_texts, view, request))
         result_count, previous_count = len(candidates) + len(search.former_texts), result_count
         if len(historical_candidates) >= enough or result_count == previous_count or len(candidates) < search.pool:
             return historical_candidates
@@ -69,8 +66,7 @@ def _select_historical_candidates(
     candidates: Sequence[Candidate],
     former_texts: Mapping[PassageKey, Mapping[bytes, Candidate]],
     view: RecallView,
-    statuses: Collection[Status],
-    memory_types: Collection[MemoryType],
+    request: RecallRequest,
 ) -> Iterator[Candidate]:
     """Yield the candidates whose atoms may answer as they were then."""
     candidates_by_key: dict[PassageKey, Candidate | None] = {
@@ -80,7 +76,7 @@ def _select_historical_candidates(
     atoms = {
         atom_id: atom
         for atom_id, atom in view.atoms(key[0] for key in candidates_by_key).items()
-        if atom.is_searched and atom.memory_type in memory_types and is_admitted(view, atom, statuses)
+        if atom.is_searched and request.admits(view, atom)
     }
     for key, candidate in candidates_by_key.items():
         if key[0] in atoms:

@@ -20,7 +20,6 @@ from lamina.atom.atom import Atom, Evidence, Signals
 from lamina.atom.identity import AtomId
 from lamina.atom.passage import passages_of, render_passage
 from lamina.atom.record import to_record
-from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.errors import InvalidInput
 from lamina.importers.csv_export import COLUMNS, LIST_COLUMNS, LIST_SEPARATOR, escape_cell, format_evidence
@@ -194,25 +193,28 @@ _SUFFIXES = {"json": ".json", "csv": ".csv"}
 
 def export(
     store: Store,
-    scopes: Sequence[Scope],
+    atom_filter: AtomFilter,
     root: Path,
     target: Path | None,
     format: str,
     with_history: bool,
     now: datetime,
 ) -> Path:
-    """Write the export, by default under `.lamina/exports/`; InvalidInput if it exists or the format is unknown."""
+    """Write the atoms of a filter, by default under `.lamina/exports/`.
+
+    InvalidInput if the path exists or the format is unknown.
+    """
     if format not in FORMATS:
         raise InvalidInput(f"unknown format {format!r}; choose from {', '.join(FORMATS)}")
     path = target or root / ".lamina" / "exports" / f"{now:%Y%m%dT%H%M%S%f}{_SUFFIXES.get(format, '')}"
     if path.exists():
         raise InvalidInput(f"{path} already exists; choose another name")
     _make_private_folder(path.parent)
-    atoms = sorted(store.atoms.read(AtomFilter(scopes=tuple(scopes))), key=lambda atom: atom.id)
+    atoms = sorted(store.atoms.read(atom_filter), key=lambda atom: atom.id)
     signals = store.signals.get(atom.id for atom in atoms)
     match format:
         case "json":
-            document = _to_json(store, atoms, signals, with_history, now)
+            document = _to_json(store, atoms, signals, atom_filter, with_history, now)
             _write(path, json.dumps(document, ensure_ascii=False, indent=1).encode() + b"\n")
         case "csv":
             _write(path, render_csv(atoms, signals))
@@ -240,7 +242,12 @@ def _make_private_folder(folder: Path) -> None:
 
 
 def _to_json(
-    store: Store, atoms: Sequence[Atom], signals: Mapping[AtomId, Signals], with_history: bool, now: datetime
+    store: Store,
+    atoms: Sequence[Atom],
+    signals: Mapping[AtomId, Signals],
+    atom_filter: AtomFilter,
+    with_history: bool,
+    now: datetime,
 ) -> dict[str, Any]:
     records = []
     for atom in atoms:
@@ -248,7 +255,13 @@ def _to_json(
         if with_history:
             record["history"] = [_version_record(version) for version in store.journal.versions(atom.id)]
         records.append(record)
-    return {"lamina_export": 1, "exported_at": format_time(now), "position": store.journal.position(), "atoms": records}
+    return {
+        "lamina_export": 1,
+        "exported_at": format_time(now),
+        "position": store.journal.position(),
+        "filters": {"layer": sorted(atom_filter.layers or ()), "status": sorted(atom_filter.statuses or ())},
+        "atoms": records,
+    }
 
 
 def _version_record(version: AtomVersion) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
-from lamina.atom.kinds import MemoryType
+from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
@@ -31,6 +31,7 @@ class AtomFilter:
     statuses: frozenset[Status] | None = None
     kinds: frozenset[str] | None = None
     memory_types: frozenset[MemoryType] | None = None
+    layers: frozenset[Layer] | None = None
     subject: str | None = None
     claims: tuple[str, ...] | None = None
     session_id: str | None = None

@@ -110,7 +110,7 @@ class VectorQuery:
     vector nor a text score is skipped. `neighbours` of the passages before and after each of the best are returned too,
     and those in `extra_keys` if they pass the filters. Two moments replace `valid_at`: `true_at` selects what was valid
     then, superseded or not; `known_by` selects what was recorded by then, whatever its status is now. `agent`: only
-    what this agent learnt (`is_of_agent`).
+    what this agent learnt (`is_of_agent`). `layers`: None for every layer.
     """
 
     scopes: tuple[Scope, ...]
@@ -129,6 +129,7 @@ class VectorQuery:
     true_at: datetime | None = None
     known_by: datetime | None = None
     agent: str | None = None
+    layers: frozenset[Layer] | None = None
 
 
 @dataclass(frozen=True, slots=True)

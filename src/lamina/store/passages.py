@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from lamina.atom.identity import AtomId
-from lamina.atom.kinds import MemoryType
+from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.store.encodings import Encodings, NearPassage, PassageKey, VectorQuery
@@ -21,7 +21,7 @@ class TextQuery:
 
     `is_exhaustive` scores every match of the most common word too; pruning is measured against it. Two moments replace
     `valid_at`: `true_at` selects what was valid then, superseded or not; `known_by` selects what was recorded by then,
-    whatever its status is now. `agent`: only what this agent learnt (`is_of_agent`).
+    whatever its status is now. `agent`: only what this agent learnt (`is_of_agent`). `layers`: None for every layer.
     """
 
     scopes: tuple[Scope, ...]
@@ -35,6 +35,7 @@ class TextQuery:
     true_at: datetime | None = None
     known_by: datetime | None = None
     agent: str | None = None
+    layers: frozenset[Layer] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 from lamina.atom.identity import AtomId
-from lamina.atom.kinds import MemoryType
+from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.passage import passages_of, render_passage
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status, TransitionCause
@@ -48,6 +48,7 @@ class PassageSearchContract(Contract):
                         status: random.choice((1.0, 0.5, 0.25)) for status in random.sample(list(Status), 4)
                     },
                     "memory_types": frozenset(random.sample(list(MemoryType), random.randint(1, len(MemoryType)))),
+                    "layers": random.choice((None, frozenset(random.sample(list(Layer), 3)))),
                     "valid_at": random.choice((NOON - DAY, NOON, NOON + DAY / 2, NOON + DAY, NOON + 9 * DAY)),
                     "vector_weight": random.choice((1.0, 0.5)),
                     "text_scores": {

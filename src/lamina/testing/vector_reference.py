@@ -111,6 +111,7 @@ def _matching_passages(harness: StoreHarness, query: VectorQuery) -> Iterator[tu
         if (
             atom.status in query.status_weights
             and atom.memory_type in query.memory_types
+            and (query.layers is None or atom.layer in query.layers)
             and (atom.status in ENDED or (begun and lasts))
         ):
             for passage in passages_of(atom):

@@ -81,7 +81,7 @@ def context(
 def list_(context: CurrentCaller, parameters: Annotated[bodies.ListParameters, Query()]) -> documents.AtomsDocument:
     """List atoms, newest first; `status=any` lists all of them."""
     memory, filters = context.memory, parameters.given_fields("status", "limit", "offset")
-    status = None if parameters.status == "any" else parameters.status
+    status = None if "any" in parameters.status else parameters.status
     atoms_found = memory.list(status=status, limit=parameters.limit + 1, offset=parameters.offset, **filters)
     more = len(atoms_found) > parameters.limit
     atoms = atom_documents(memory, atoms_found[: parameters.limit])

@@ -202,6 +202,8 @@ class RecallOptions(VerbArguments):
     as_of: AsOf = None
     known_at: KnownAt = None
     filter_stale: Annotated[bool, fields.FILTER_STALE] = False
+    layer: fields.Layers = Field(default=[])
+    status: fields.Statuses = Field(default=[])
     budget: Budget = 2000
     blocks: fields.Blocks = Field(default=[])
 
@@ -248,7 +250,11 @@ class CiteBody(VerbArguments):
 class ListParameters(VerbArguments):
     """A selection of atoms to list, and how many."""
 
-    status: Status | Literal["any"] = Status.ACTIVE
+    status: Annotated[
+        list[Status | Literal["any"]],
+        Field(max_length=len(Status), description="Only atoms of these statuses; any for all."),
+    ] = Field(default=[Status.ACTIVE])
+    layer: fields.Layers = Field(default=[])
     kind: Label | None = None
     memory_type: MemoryType | None = None
     subject: Label | None = None
@@ -358,7 +364,11 @@ class DreamBody(VerbArguments):
 
 
 class ExportBody(VerbArguments):
-    """The format of an export."""
+    """The format of an export, and which atoms it has."""
 
     format: Literal["json", "markdown", "okf", "csv"] = "json"
     history: Flag = True
+    layer: fields.Layers = Field(default=[])
+    status: Annotated[
+        list[Status], Field(max_length=len(Status), description="Only atoms of these statuses; all by default.")
+    ] = Field(default=[])

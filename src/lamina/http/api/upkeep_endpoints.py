@@ -82,7 +82,7 @@ def rebuild(context: CurrentWriter, body: bodies.EmptyBody) -> documents.Rebuild
 @write_endpoint(router, "/export", SLOW_ADMIN)
 def export(context: CurrentWriter, body: bodies.ExportBody) -> documents.ExportDocument:
     """Write everything this token may read to the vault's folder for exports."""
-    path = context.memory.export(format=body.format, history=body.history)
+    path = context.memory.export(**body.model_dump())
     return documents.ExportDocument(path=path.relative_to(context.memory.root).as_posix(), format=body.format)
 
 

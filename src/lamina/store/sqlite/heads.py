@@ -218,6 +218,7 @@ def _where(atom_filter: AtomFilter) -> tuple[str, list[Any]]:
     among("status", atom_filter.statuses)
     among("kind", atom_filter.kinds)
     among("memory_type", atom_filter.memory_types)
+    among(_COUNT_COLUMNS["layer"], atom_filter.layers)
     if atom_filter.subject is not None:
         form = normal_form(atom_filter.subject)
         parts.append("subject=?" if form else "0")

@@ -42,7 +42,7 @@ _STATISTICS = (
     "ON t.scope=s.id AND t.term IN (SELECT value FROM json_each(?)) WHERE s.scope IN (SELECT value FROM json_each(?))"
 )
 _TIME_COLUMNS = "a.valid_from, a.valid_until, p.at, a.recorded_at"
-_PAST_COLUMNS = "a.recorded_at, a.layer, a.origin, p.speaker, p.at, p.asks, p.tells_of, p.digest"
+_PAST_COLUMNS = "a.recorded_at, a.origin, p.speaker, p.at, p.asks, p.tells_of, p.digest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,8 @@ def _search_table(
     limit = max(MIN_CANDIDATES, 2 * query.limit)
     while True:
         ranked = db.rows(
-            f"SELECT f.rank, a.agents, a.atom_id, p.n, p.length, p.tokens, a.status, a.memory_type, {table.columns} "
+            f"SELECT f.rank, a.agents, a.atom_id, p.n, p.length, p.tokens, a.status, a.memory_type, a.layer, "
+            f"{table.columns} "
             f"FROM (SELECT rowid, rank FROM {table.name} WHERE {table.name} MATCH ? ORDER BY rank LIMIT ?) f "
             f"CROSS JOIN {table.passages} p ON p.id=f.rowid CROSS JOIN atoms a ON a.id=p.atom "
             # The table's number was read before: if the index was rebuilt since, it may be that of another scope.
@@ -219,8 +220,9 @@ def _score_passages(
     passes, weights = _time_filter(query), _token_weights(statistics, query)
     statuses = {status.value: status for status in query.statuses}
     matches: list[TextMatch] = []
-    for atom_id, n, length, tokens, status, memory_type, *times in rows:
-        if status not in statuses or memory_type not in query.memory_types:
+    layers = query.layers or frozenset(Layer)
+    for atom_id, n, length, tokens, status, memory_type, layer, *times in rows:
+        if status not in statuses or memory_type not in query.memory_types or layer not in layers:
             continue
         if not passes(statuses[status], *times):
             continue
@@ -282,7 +284,7 @@ def _score_past(
     db: Database, rows: Iterable[tuple[Any, ...]], statistics: ScopeStatistics, query: TextQuery
 ) -> Iterator[tuple[TextMatch, NearPassage]]:
     by, weights = to_millis(query.known_by or query.valid_at), _token_weights(statistics, query)
-    for atom_id, n, length, tokens, status, _, recorded, layer, origin, *details in rows:
+    for atom_id, n, length, tokens, status, _, layer, recorded, origin, *details in rows:
         if recorded > by:
             continue
         speaker, at, asks, tells_of, digest = details

@@ -218,7 +218,10 @@ class VectorSearch:
             return str(status.value)
         if query.agent is not None and not self._agent_rows(query.agent)[row]:
             return "not learnt by this agent"
-        return "not of this mode" if kind not in query.memory_types else "not valid then"
+        if kind not in query.memory_types:
+            return "not of this mode"
+        is_in_layer = query.layers is None or LAYERS[self._columns["layer"][row]] in query.layers
+        return "not valid then" if is_in_layer else "not in this layer"
 
     def _top_rows(self, rows: NDArray[np.int64], score: Floats, limit: int) -> list[int]:
         """Return the rows with the best scores, including all that tie at the cut; if too many, the newest.
@@ -245,6 +248,8 @@ class VectorSearch:
             allowed = self._scope_rows(query.scopes) & (columns[start_column] <= at) & (columns[end_column] > at)
         allowed &= self._rows_with("status", STATUSES, query.status_weights)
         allowed &= self._rows_with("type", TYPES, query.memory_types)
+        if query.layers is not None:
+            allowed &= self._rows_with("layer", LAYERS, query.layers)
         return allowed if query.agent is None else allowed & self._agent_rows(query.agent)
 
     def _agent_rows(self, agent: str) -> NDArray[np.bool_]:
