@@ -103,12 +103,18 @@ def _source_name(segment: Atom) -> str:
 
 
 def _confirm_all(memory: Memory, started_at: datetime) -> int:
-    """Confirm the statements of this import, not those pending before; return their number."""
-    pending = (atom for atom in memory.review.held() if not atom.is_segment)
+    """Confirm the statements of this import, not those pending before or in the other memory; return their number."""
+    pending = (atom for atom in memory.review.held() if not atom.is_segment and not _was_pending(atom))
     new_atoms = [atom for atom in pending if atom.recorded_at and atom.recorded_at >= started_at]
     for atom in reversed(new_atoms):
         memory.review.confirm(atom.id, "kept on import")
     return len(new_atoms)
+
+
+def _was_pending(atom: Atom) -> bool:
+    from lamina.importers.skylattice_export import IMPORTED_STATUS
+
+    return atom.metadata.get(IMPORTED_STATUS) == atom.status
 
 
 def _import_data(

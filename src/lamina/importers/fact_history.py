@@ -144,8 +144,10 @@ def write_fact(
         return Receipt(None, (Outcome(Result.DUPLICATE, existing, "already in this vault"),))
     item = successions.note_replaced(item)
     atom, redacted = _build_atom(item, writer, ids, now, personal)
+    sources = (successions.find_successor(foreign_id) for foreign_id in item.sources)
     atom = atom.with_(
-        evidence=quote_locator.find_evidence(item.quotes, writer.origin, item.source_id.partition(":")[0])
+        evidence=quote_locator.find_evidence(item.quotes, writer.origin, item.source_id.partition(":")[0]),
+        derived_from=tuple(source for source in sources if source is not None),
     )
     if item.status in ENDED or _has_ended(item, now):
         receipt = _write_ended(atom, item, writer, store, successions)
@@ -174,10 +176,12 @@ def _build_atom(
     sources = {name: redact(clean[name]).text for name in ("source_id", "session_id") if clean.get(name)}
     draft = parse_draft(**{**clean, **sources})
     atom = draft.to_atom(ids.new(now), writer.scope, writer.origin, writer.principal, now)
-    labels = {name: redact(value).text for name, value in item.labels.items()}
+    labels: dict[str, str | None] = {name: redact(value).text for name, value in item.labels.items()}
     if atom.kind == "narrative":
         # A narrative with a segment id would be verbatim words of this vault.
         labels.pop("segment_id", None)
+    if item.run_id:
+        labels["run_id"] = redact(item.run_id).text
     return atom.with_(status=Status.CONSTRAINED, source_ref=redact(item.foreign_id).text, **labels), redacted
 
 
@@ -208,7 +212,8 @@ def _write_ended(
 ) -> Receipt:
     """Write a statement that had ended: recall does not return it, and nothing active gives way to it."""
     ended = atom.with_(status=item.status if item.status in ENDED else Status.SUPERSEDED)
-    if ended.status in (Status.INVALIDATED, Status.TOMBSTONED) and not ended.evidence:
+    is_retracted = ended.status in (Status.INVALIDATED, Status.TOMBSTONED)
+    if is_retracted and not ended.evidence and not item.keeps_retracted:
         return Receipt(None, (Outcome(Result.REFUSED, ended, "it was retracted in the memory it comes from"),))
     if ended.status is Status.TOMBSTONED:
         ended = ended.with_(metadata={FORGET_REQUESTED_AT: format_time(ended.observed_at), **ended.metadata})

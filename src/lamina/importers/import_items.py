@@ -93,7 +93,8 @@ class ImportedFact:
     """A statement of another memory: `constrained` until a person confirms it, or ended as it was there.
 
     `quotes` are the words it rests on, as far as they are known; `replaces` the ids of statements that it superseded
-    there. `labels` are fields of the atom that a draft does not have, `left_out` fields that are not imported.
+    there, `sources` those it was made of. `labels` are fields of the atom that a draft does not have, `left_out` fields
+    that are not imported. `keeps_retracted`: it is written even if it was retracted there and rests on no words.
     """
 
     draft: Draft
@@ -109,6 +110,9 @@ class ImportedFact:
     labels: Mapping[str, str] = field(default_factory=dict)
     replaces: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    run_id: str | None = None
+    sources: tuple[str, ...] = ()
+    keeps_retracted: bool = False
 
     @property
     def key(self) -> str:

@@ -272,7 +272,8 @@ class ImportTally:
                 self._refused += 1
                 continue
             self._counts["duplicates" if outcome.result is Result.DUPLICATE else "statements"] += 1
-            if outcome.result is Result.HELD:
+            # A note of a run is not reviewed: only its run reads it, until it is closed.
+            if outcome.result is Result.HELD and outcome.atom.is_searched:
                 self._counts["held_count"] += 1
                 place = outcome.atom.importance, -next(self._order), outcome
                 (heapq.heappush if len(self._top_held) < MAX_LISTED else heapq.heappushpop)(self._top_held, place)

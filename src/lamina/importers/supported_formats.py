@@ -17,6 +17,7 @@ from lamina.importers.import_items import ImportStep
 from lamina.importers.lamina_export import open_json_export, open_markdown_export
 from lamina.importers.note_folder import NoteFolder
 from lamina.importers.okf_bundle import open_okf_bundle
+from lamina.importers.skylattice_export import open_skylattice_export
 
 
 class Importer(Protocol):
@@ -58,6 +59,7 @@ def _describe_unreadable(path: Path) -> str:
 
 FORMATS: tuple[SupportedFormat, ...] = (
     SupportedFormat("export of lamina as json", open_json_export),
+    SupportedFormat("export of Skylattice (json)", open_skylattice_export),
     SupportedFormat("export of lamina as csv", open_csv_export),
     SupportedFormat(
         "ChatGPT or Claude export (zip, folder or conversations.json)",
