@@ -24,7 +24,7 @@ from lamina.models.errors import ModelMissing
 from lamina.recall import Recall, RecallRequest
 from lamina.recall.cited_answer import CitedAnswer, answer_question
 from lamina.recall.feedback import derive_citation_effects
-from lamina.recall.plan_context import PlanContext, build_plan_context
+from lamina.recall.plan_context import PLAN_LAYERS, PlanContext, build_plan_context
 from lamina.recall.recall_view import TimeInput, list_historical_atoms, parse_view_time, read_historical_atom
 from lamina.recall.session_context import MAX_TOPIC_HITS, SessionContext
 from lamina.review.confirmations import count_confirmations
@@ -122,7 +122,7 @@ class MemoryReader:
     @traced(Operation.SEARCH)
     def plan_context(self, goal: str) -> PlanContext:
         """Return context for planning a goal: up to three hits each of profile, procedures and facts."""
-        return build_plan_context(goal, self.recall(goal, MAX_HITS).relevant)
+        return build_plan_context(goal, self.recall(goal, MAX_HITS, layer=PLAN_LAYERS).relevant)
 
     @traced(Operation.UPDATE)
     def feedback(self, recall_id: str, cited: Sequence[str] = (), verdict: str = "up") -> builtins.list[AtomId]:

@@ -74,7 +74,10 @@ def propose(
 def compact(session: CommandSession, create_proposals: CreateProposals = False) -> CommandResult:
     """Group facts that say the same or share a topic; each group can become one synthesis with citations."""
     with session.open_for_change() as memory:
-        return _render_groups(session, memory.review.compact(create_proposals=create_proposals), create_proposals)
+        command = session.format_command("revise", "ID", "--tag", "TOPIC")
+        hint = f"facts are grouped by a tag that they share; {command} sets one"
+        proposed = memory.review.compact(create_proposals=create_proposals)
+        return _render_groups(session, proposed, create_proposals, hint)
 
 
 @command(
@@ -86,7 +89,10 @@ def compact(session: CommandSession, create_proposals: CreateProposals = False) 
 def dedup(session: CommandSession, create_proposals: CreateProposals = False) -> CommandResult:
     """Group procedures by workflow; in each group the most certain, then the oldest, can become canonical."""
     with session.open_for_change() as memory:
-        return _render_groups(session, memory.review.dedup(create_proposals=create_proposals), create_proposals)
+        command = session.format_command("revise", "ID", "--metadata", "workflow=NAME")
+        hint = f"procedures are grouped by the workflow in their metadata; {command} sets it"
+        proposed = memory.review.dedup(create_proposals=create_proposals)
+        return _render_groups(session, proposed, create_proposals, hint)
 
 
 @command(app, "rollback", has_dry_run=True, example='lamina rollback 8qj1hjz0 --reason "was right before"')
@@ -115,7 +121,7 @@ def quarantine(
         return render_decisions(session, [receipt])
 
 
-def _render_groups(session: CommandSession, proposed: Proposed, created: bool) -> CommandResult:
+def _render_groups(session: CommandSession, proposed: Proposed, created: bool, hint: str) -> CommandResult:
     data: list[Json] = []
     blocks: list[OutputBlock] = []
     for group in proposed.groups:
@@ -128,16 +134,19 @@ def _render_groups(session: CommandSession, proposed: Proposed, created: bool) -
         )
         title = f"{group.basis}: {len(group.members)} statements"
         blocks.append(TextLine(f"{title}, proposed as {short_id(group.proposal.id)}" if created else title, "bold"))
-        blocks += [TextLine(f"  {short_id(member.id)}  {shorten(one_line_text(member))}") for member in group.members]
+        blocks += [
+            TextLine(f"  {short_id(member.id)}  {member.confidence:g}  {shorten(one_line_text(member))}")
+            for member in group.members
+        ]
     return CommandResult(
         commit_data(session, proposed.receipt.commit, groups=data),
-        (*blocks, *_closing_blocks(session, proposed, created)),
+        (*blocks, *_closing_blocks(session, proposed, created, hint)),
     )
 
 
-def _closing_blocks(session: CommandSession, proposed: Proposed, created: bool) -> list[OutputBlock]:
+def _closing_blocks(session: CommandSession, proposed: Proposed, created: bool, hint: str) -> list[OutputBlock]:
     if not proposed.groups:
-        return [TextLine("no groups found")]
+        return [TextLine("no groups found"), TextLine(hint, "dim")]
     if session.dry_run:
         return [TextLine(DRY_RUN_NOTE, "yellow")]
     if not created:

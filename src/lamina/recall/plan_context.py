@@ -10,6 +10,7 @@ from lamina.recall.context_packing import ContextItem, TokenCounter, pack_contex
 from lamina.recall.hit import Hit, bundled_token_counter
 
 HITS_PER_LAYER = 3
+PLAN_LAYERS = (Layer.PROFILE, Layer.PROCEDURAL, Layer.SEMANTIC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,7 @@ class PlanContext:
 
 def build_plan_context(goal: str, hits: Sequence[Hit]) -> PlanContext:
     """Return the best hits of each layer."""
-    return PlanContext(
-        goal, *(_best_of_layer(hits, layer) for layer in (Layer.PROFILE, Layer.PROCEDURAL, Layer.SEMANTIC))
-    )
+    return PlanContext(goal, *(_best_of_layer(hits, layer) for layer in PLAN_LAYERS))
 
 
 def _best_of_layer(hits: Sequence[Hit], layer: Layer) -> tuple[Hit, ...]:
