@@ -278,7 +278,7 @@ def test_a_writer_that_loses_a_race_for_the_first_value_classifies_again(tmp_pat
         ({"valid_from": NOON, "valid_until": NOON}, "valid_until must be later"),
         ({"observed_at": datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=9)))}, "observed_at: outside"),
         ({"layer": "attic"}, "layer"),
-        ({"metadata": {"a": 1}}, "metadata"),
+        ({"metadata": {"a": None}}, "metadata"),
         ({"status": "active"}, "status"),
         ({"scope": "org:other"}, "scope"),
         ({"id": "x"}, "id"),
