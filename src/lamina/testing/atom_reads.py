@@ -101,7 +101,7 @@ class AtomReadContract(Contract):
             city = harness.add(
                 "Oslo", subject="Ann", attribute="City", session_id="s1", valid_from=NOON, valid_until=NOON + DAY
             )
-            bare = harness.add("🦊", subject="!!!")
+            bare = harness.add("🦊", subject="!!!", layer=Layer.PROFILE)
 
             def chosen(**filters: Any) -> set[AtomId]:
                 matches = {atom.id for atom in harness.read(**filters)}
@@ -117,6 +117,8 @@ class AtomReadContract(Contract):
             assert chosen(kinds=frozenset({"rule"})) == {rule.id}
             assert chosen(kinds=frozenset({"rule", "fact"})) == chosen()
             assert chosen(memory_types=frozenset({MemoryType.PROCEDURE})) == {rule.id}
+            assert chosen(layers=frozenset({Layer.PROFILE})) == {bare.id}
+            assert chosen(layers=frozenset({Layer.PROCEDURAL, Layer.PROFILE})) == {rule.id, bare.id}
             assert chosen(subject="grösse zwei") == chosen(subject="GRÖSSE zwei!") == {rule.id}
             assert chosen(subject="?") == chosen(subject="") == chosen(subject="unknown") == set()
             assert chosen(claims=("ann::city",)) == {city.id}

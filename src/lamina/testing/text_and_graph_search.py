@@ -8,7 +8,7 @@ from random import Random
 
 from lamina.atom.atom import Evidence
 from lamina.atom.identity import AtomId
-from lamina.atom.kinds import MemoryType
+from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.passage import render_passage
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.scope import Scope
@@ -89,6 +89,9 @@ class SearchContract(Contract):
             assert harness.find_ids("tea", memory_types=frozenset({MemoryType.PROCEDURE})) == [rule.id]
             assert harness.find_ids("tea", memory_types=frozenset({MemoryType.NARRATIVE})) == [event.id]
             assert harness.find_ids("tea", memory_types=frozenset()) == []
+            profile = harness.add("tea profile", layer=Layer.PROFILE)
+            assert harness.find_ids("tea", layers=frozenset({Layer.PROFILE})) == [profile.id]
+            assert harness.find_ids("tea", layers=frozenset()) == []
             now = harness.add("coffee", valid_from=NOON, valid_until=NOON + DAY)
             assert harness.find_ids("coffee", valid_at=NOON) == [now.id]
             assert harness.find_ids("coffee", valid_at=NOON - timedelta(milliseconds=1)) == []

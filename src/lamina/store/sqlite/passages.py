@@ -220,7 +220,7 @@ def _score_passages(
     passes, weights = _time_filter(query), _token_weights(statistics, query)
     statuses = {status.value: status for status in query.statuses}
     matches: list[TextMatch] = []
-    layers = query.layers or frozenset(Layer)
+    layers = frozenset(Layer) if query.layers is None else query.layers
     for atom_id, n, length, tokens, status, memory_type, layer, *times in rows:
         if status not in statuses or memory_type not in query.memory_types or layer not in layers:
             continue
