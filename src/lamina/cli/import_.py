@@ -189,7 +189,7 @@ def _statement_list_blocks(
     from lamina.importers.import_items import IMPORTED_FROM
 
     first = learnt[0][0]
-    source = first.metadata.get(IMPORTED_FROM, "").partition(":")[0] or first.source_id or ""
+    source = first.metadata_text(IMPORTED_FROM).partition(":")[0] or first.source_id or ""
     return [
         *blocks,
         TextLine(f"keep: {session.format_command('review', 'confirm', short_id(first.id))} …", "green"),

@@ -62,7 +62,7 @@ def _held_filter(reviewer: Reviewer) -> AtomFilter:
 
 def is_from_source(atom: Atom, source: str) -> bool:
     """Return whether an atom comes from a source, or from one below it (`source:...`)."""
-    names = (atom.source_id or "", atom.metadata.get(IMPORTED_FROM, ""))
+    names = (atom.source_id or "", atom.metadata_text(IMPORTED_FROM))
     return any(name == source or name.startswith(f"{source}:") for name in names)
 
 
