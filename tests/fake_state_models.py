@@ -64,8 +64,8 @@ class FakeStateModel:
             asserts=0.9 if asserts else 0.1,
             is_own=0.9 if re.search(r"\b(?:i|i'm|i've|my|we|our)\b", sentence, re.IGNORECASE) else 0.1,
             is_many=0.9 if "also" in sentence else 0.1,
-            forget=0.9 if re.search(r"\bscratch what\b|\bthe thing about\b", sentence, re.IGNORECASE) else 0.1,
-            keep_out=0.9 if "stays with you" in sentence else 0.1,
+            forget=0.95 if re.search(r"\bscratch what\b|\bthe thing about\b", sentence, re.IGNORECASE) else 0.1,
+            keep_out=0.95 if "stays with you" in sentence else 0.1,
             secret=0.9 if "passphrase" in sentence else 0.1,
             value=value_of(sentence, start),
         )

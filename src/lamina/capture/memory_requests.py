@@ -34,8 +34,8 @@ class RequestKind(StrEnum):
 _KIND_LABEL = re.compile(
     rf"(?:[-*•]\s+)?({'|'.join(kind.replace('_', '[ _]') for kind in EXTRACTED_KINDS)})\s*:\s+", re.IGNORECASE
 )
-MIN_PROBABILITY = {RequestKind.FORGET: 0.8, RequestKind.KEEP_OUT: 0.8, RequestKind.SECRET: 0.5}
-"""The least probabilities at which the model is believed; about nine of ten are right on unseen turns."""
+MIN_PROBABILITY = {RequestKind.FORGET: 0.9, RequestKind.KEEP_OUT: 0.9, RequestKind.SECRET: 0.75}
+"""The least probabilities at which the model is believed; more than nine of ten are right on unseen turns."""
 MIN_PROBABILITY_LIGHT = dict.fromkeys(RequestKind, 0.95)
 """The same for the light model."""
 
