@@ -20,6 +20,9 @@ from lamina.engine.captures import SessionReading
 from lamina.engine.enum_input import parse_enum_set
 from lamina.engine.recalls import CallerRecalls
 from lamina.errors import InvalidInput
+from lamina.lifecycle.ageing_time import AgeingTime
+from lamina.lifecycle.importance_report import ImportanceReport, report_importance
+from lamina.lifecycle.retention import RetentionMode
 from lamina.models.errors import ModelMissing
 from lamina.recall import Recall, RecallRequest
 from lamina.recall.cited_answer import CitedAnswer, answer_question
@@ -27,6 +30,7 @@ from lamina.recall.feedback import derive_citation_effects
 from lamina.recall.plan_context import PLAN_LAYERS, PlanContext, build_plan_context
 from lamina.recall.recall_view import TimeInput, list_historical_atoms, parse_view_time, read_historical_atom
 from lamina.recall.session_context import MAX_TOPIC_HITS, SessionContext
+from lamina.review.ageing_signals import load_signals_with_history
 from lamina.review.confirmations import count_confirmations
 from lamina.review.export import export
 from lamina.review.history import History, Transition, build_history
@@ -241,6 +245,13 @@ class MemoryReader:
         """Return an atom's usage counters."""
         atom_id = self.get(id).id
         return self._store.signals.get([atom_id]).get(atom_id, Signals())
+
+    def why(self, id: str) -> ImportanceReport:
+        """Return how much an atom matters and why: the nine factors of its importance, and what ageing does with it."""
+        atom = self.get(id)
+        moment = AgeingTime(self.now(), self._store.signals.ageing.last_activity(atom.scope))
+        mode = RetentionMode(self.settings.retention)
+        return report_importance(atom, load_signals_with_history(atom, self._store), moment, mode)
 
     def confirmations(self, id: str) -> int:
         """Return the number of independent sources that confirm an atom, beyond the first."""

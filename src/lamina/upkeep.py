@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,8 @@ from lamina.engine.atom_changes import AtomChanges
 from lamina.engine.caller_access import CallerAccess
 from lamina.engine.captures import SessionReading
 from lamina.engine.due_work import DueWork
-from lamina.errors import Refused
+from lamina.errors import InvalidInput, Refused
+from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.lifecycle.promotion import decide_manual_demotion, decide_manual_promotion
 from lamina.lifecycle.retention import RetentionMode
 from lamina.review.charts import write_charts
@@ -31,6 +32,7 @@ from lamina.review.vault_health import Diagnosis, collect_stats, problems_in
 from lamina.store.jobs import Job
 from lamina.sync import Progress, SyncReport
 from lamina.telemetry import Operation, traced
+from lamina.text.timestamps import parse_time_or_none, to_utc
 from lamina.vault import vault_setup
 
 
@@ -94,6 +96,7 @@ class Upkeep:
         steps: Sequence[str] | None = None,
         *,
         dry_run: bool = False,
+        at: datetime | str | None = None,
         yes: bool = False,
         progress: DreamProgress | None = None,
         stop: Callable[[], bool] = lambda: False,
@@ -102,13 +105,19 @@ class Upkeep:
 
         Vectors of faded atoms are then stored with fewer bits; this changes no atom and needs no undo. A step that
         would change more than 5 % of the store is held for a person, who allows it with `yes`.
+
+        With `at`, a dry run shows what a dream at that time would do if nothing stored now was used until then, and the
+        memory was otherwise in use. InvalidInput without `dry_run`: real dreams happen now.
         """
+        if at is not None and not dry_run:
+            raise InvalidInput("a dream at another time is a simulation; add dry_run (--dry-run)")
         if yes:
             self._caller.require_person("approve what a dream holds for review; only a person may")
         if not dry_run:
             return self._dream(self._access, steps, yes, progress, stop)
+        simulated_at = None if at is None else self._parse_simulated_time(at)
         with self._engine.trial() as engine:
-            return self._dream(CallerAccess(engine, self._caller), steps, yes, progress, stop)
+            return self._dream(CallerAccess(engine, self._caller), steps, yes, progress, stop, simulated_at)
 
     def dream_is_due(self) -> bool:
         """Return whether enough captures or hours have passed since the last dream, by the settings."""
@@ -154,18 +163,27 @@ class Upkeep:
         is_approved: bool,
         progress: DreamProgress | None,
         stop: Callable[[], bool],
+        simulated_at: datetime | None = None,
     ) -> DreamReport:
         chosen_steps = NIGHTLY if steps is None else select_steps(STEPS, [steps] if isinstance(steps, str) else steps)
         access.sync_files()
-        engine, now = access.engine, access.now()
+        engine, now = access.engine, simulated_at or access.now()
         contexts = [
             engine.models.make_dream_context(engine.store, scope, new_ids(engine.ids, now), stop)
             for scope in access.caller.scopes
         ]
+        if simulated_at is not None:
+            contexts = [replace(context, moment=AgeingTime(simulated_at)) for context in contexts]
         report = engine.effects.dream(contexts, chosen_steps, now, is_approved=is_approved, progress=progress)
         access.flush()
         tallies = [gather_tallies(context) for context in contexts] if steps is None else []
         return replace(report, guidelines=tuple(line for tally in tallies for line in write_guidelines(tally)))
+
+    def _parse_simulated_time(self, at: datetime | str) -> datetime:
+        moment = to_utc(at) if isinstance(at, datetime) else parse_time_or_none(at)
+        if moment is None or moment < self._access.now():
+            raise InvalidInput(f"{at} is no time in the future; a simulation looks ahead, such as at 2030-06-01")
+        return moment
 
     def _diagnosis_notes(self) -> Iterable[str]:
         engine = self._engine

@@ -106,7 +106,7 @@ def test_old_unimportant_unused_atoms_are_archived_and_still_recallable(workspac
 @pytest.mark.parametrize(
     "spared",
     [
-        {"importance": 0.3},
+        {"importance": 0.65},
         {"pinned": True},
         {"kind": "preference"},
         {"kind": "commitment"},
@@ -124,7 +124,8 @@ def test_important_atoms_are_not_archived(workspace: VaultWorkspace, spared: dic
 
 
 def test_three_uses_prevent_archival(workspace: VaultWorkspace) -> None:
-    stored, missing = (workspace.remember(f"Bob hummed tune {n}.", **EPISODE) for n in (1, 2))
+    unimportant = {**EPISODE, "importance": 0.1}
+    stored, missing = (workspace.remember(f"Bob hummed tune {n}.", **unimportant) for n in (1, 2))
     use_atom(workspace, stored, 3)
     use_atom(workspace, missing, 2)
     all_atoms(workspace, 400)

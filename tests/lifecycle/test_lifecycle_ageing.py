@@ -85,7 +85,7 @@ def test_a_person_promotes_and_demotes_by_hand() -> None:
 def test_old_unimportant_unused_atoms_are_archived_with_a_reason() -> None:
     laid = decide_archival(make_event(91, **FORGOTTEN), FRESH, AT)
     assert (laid.action, laid.status) == (AgeingAction.ARCHIVE, Status.ARCHIVED)
-    assert laid.reason == "91 days without use, importance 0.20, used 0 times"
+    assert laid.reason == "91 days without use, importance 0.21, used 0 times"
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_old_unimportant_unused_atoms_are_archived_with_a_reason() -> None:
         ({"kind": "correction"}, FRESH, "protected"),
         ({"kind": "box"}, FRESH, "belongs"),
         ({"run_id": "run"}, FRESH, "belongs"),
-        ({"importance": 0.3}, FRESH, "importance"),
+        ({"importance": 0.6}, FRESH, "importance 0.30"),
         ({}, make_signals(300, 301, 302), "used 3"),
         ({}, make_signals(10), "recent"),
         ({}, AgeingSignals(reviewed_at=NOON - 10 * DAY), "recent"),
@@ -114,6 +114,15 @@ def test_each_reason_alone_prevents_archival(fields: dict[str, object], known_va
     spared = decide_archival(make_event(400, **{**FORGOTTEN, **fields}), known_value, AT)
     assert not spared
     assert why in spared.reason
+
+
+def test_what_captured_text_begins_with_is_archived_and_what_matters_is_not() -> None:
+    assert decide_archival(make_event(400, importance=0.5), FRESH, AT)
+    assert decide_archival(make_event(400, importance=0.5, kind="narrative", segment_id="s1"), FRESH, AT)
+    for reason in ({"importance": 0.8}, {"importance": 0.5, "valence": -0.8}):
+        assert "importance" in decide_archival(make_event(400, **reason), FRESH, AT).reason
+    corroborated = AgeingSignals(confirmations=3)
+    assert not decide_archival(make_event(400, importance=0.5), corroborated, AT)
 
 
 def test_ninety_days_are_not_more_than_ninety_days() -> None:

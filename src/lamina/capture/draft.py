@@ -25,6 +25,7 @@ from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
 from lamina.capture.recalled_context import require_own_words
 from lamina.capture.redact import redact
+from lamina.capture.valence import score_valence
 from lamina.errors import InvalidInput
 from lamina.text.normal_form import one_line
 from lamina.text.timestamps import parse_time, to_utc
@@ -114,6 +115,7 @@ class Draft(_InputModel):
     pinned: bool = False
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
     importance: Annotated[float, Field(ge=0, le=1)] = 0.5
+    valence: Annotated[float, Field(ge=-1, le=1)] | None = None
     layer: Layer | None = None
     durability: Durability | None = None
     memory_type: MemoryType | None = None
@@ -126,13 +128,14 @@ class Draft(_InputModel):
         return self
 
     def to_atom(self, atom_id: AtomId, scope: Scope, origin: Origin, principal: str | None, now: datetime) -> Atom:
-        """Return the atom that this draft describes, with the defaults of its kind."""
+        """Return the atom that this draft describes, with the defaults of its kind and the valence of its words."""
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         overridden = {name: fields.pop(name) for name in ("layer", "durability", "memory_type")}
         traits = kind_defaults(self.kind, self.confidence, origin) | {
             k: v for k, v in overridden.items() if v is not None
         }
         fields["observed_at"] = self.observed_at or now
+        fields["valence"] = score_valence(self.content) if self.valence is None else self.valence
         return Atom(id=atom_id, scope=scope, origin=origin, principal=principal, **fields, **traits)
 
 

@@ -13,6 +13,7 @@ from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextG
 from lamina.cli.progress import ProgressBar
 from lamina.cli.receipts import DRY_RUN_NOTE
 from lamina.cli.record_views import short_id
+from lamina.cli.text_input import parse_time_option
 
 if TYPE_CHECKING:
     from lamina.dream.report import DreamReport
@@ -22,7 +23,9 @@ MAX_MOVES_SHOWN = 12
 """Changes of a step that are printed; `--json` has all of them."""
 
 
-@command(app, "dream", has_dry_run=True, example="lamina dream --dry-run  ·  lamina dream --step age --yes")
+@command(
+    app, "dream", has_dry_run=True, example="lamina dream --dry-run --at 2027-06-01  ·  lamina dream --step age --yes"
+)
 def dream(
     session: CommandSession,
     step: Annotated[
@@ -39,6 +42,14 @@ def dream(
     if_due: Annotated[
         bool, typer.Option("--if-due", help="Run only if enough was captured since the last dream; for cron.")
     ] = False,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at",
+            metavar="DATE",
+            help="With --dry-run: as if it were this time, and nothing stored now had been used until then.",
+        ),
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option("--plot", metavar="FILE", help="Also draw how memories fade, into FILE.svg or FILE.png."),
@@ -50,7 +61,11 @@ def dream(
             return CommandResult({"due": False}, (TextLine("no dream is due"),))
         with ProgressBar() as bar:
             report = memory.upkeep.dream(
-                step, dry_run=session.dry_run, yes=yes, progress=lambda done, of: bar("dreaming", done, of)
+                step,
+                dry_run=session.dry_run,
+                at=parse_time_option(at),
+                yes=yes,
+                progress=lambda done, of: bar("dreaming", done, of),
             )
         if plot is not None:
             memory.upkeep.plot(plot)

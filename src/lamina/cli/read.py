@@ -20,6 +20,7 @@ from lamina.cli.record_views import (
     format_minute,
     hit_blocks,
     hit_data,
+    importance_blocks,
     one_line_text,
     read_quotes,
     recall_blocks,
@@ -176,9 +177,15 @@ def answer(session: CommandSession, question: QuestionArgument) -> CommandResult
     return CommandResult(data, (*blocks, *([] if result.is_known else [TextLine(f"why: {result.reason}", "dim")])))
 
 
-@command(app, "get", example="lamina get 8qj1hjz0")
+@command(app, "get", example="lamina get 8qj1hjz0  ·  lamina get 8qj1hjz0 --why")
 def get(
-    session: CommandSession, id: IdArgument, as_of: AsOfOption = None, known_at: KnownAtOption = None
+    session: CommandSession,
+    id: IdArgument,
+    as_of: AsOfOption = None,
+    known_at: KnownAtOption = None,
+    why: Annotated[
+        bool, typer.Option("--why", help="Also show why it matters: the factors of its importance, and its ageing.")
+    ] = False,
 ) -> CommandResult:
     """Show one atom: its text, file, evidence and every field that is set."""
     memory = session.memory
@@ -190,9 +197,16 @@ def get(
 
     counters = CountersDocument.of(memory.signals(atom.id)).data()
     data = {**atom_data(atom, path), **counters, "quotes": quote_documents, "confirmations": confirmations}
-    use = FieldList(tuple((name, str(value)) for name, value in counters.items() if value is not None))
-    more = [TextLine(f"confirmed by {confirmations} more independent sources")] if confirmations else []
-    return CommandResult(data, (*atom_blocks(atom, path, quotes), use, *more))
+    more: list[OutputBlock] = [
+        FieldList(tuple((name, str(value)) for name, value in counters.items() if value is not None))
+    ]
+    more += [TextLine(f"confirmed by {confirmations} more independent sources")] if confirmations else []
+    if why:
+        from lamina.documents.importance import importance_document
+
+        document = importance_document(memory.why(atom.id))
+        data, more = {**data, "why": document.data()}, [*more, *importance_blocks(document)]
+    return CommandResult(data, (*atom_blocks(atom, path, quotes), *more))
 
 
 @command(app, "list", example="lamina list --kind preference --limit 20")

@@ -15,6 +15,7 @@ from lamina.atom.record import to_record
 from lamina.cli.output import FieldList, Json, OutputBlock, TextGrid, TextLine, shorten
 
 if TYPE_CHECKING:
+    from lamina.documents.importance import ImportanceDocument
     from lamina.memory import Memory
     from lamina.recall.hit import Hit, Recall
     from lamina.store.base import JournalEntry
@@ -115,6 +116,27 @@ def one_line_text(atom: Atom) -> str:
         return " ".join(atom.content.split())
     turns = (f"{passage.speaker}: {passage.text}" if passage.speaker else passage.text for passage in passages_of(atom))
     return " ".join(" / ".join(turns).split())
+
+
+def importance_blocks(document: ImportanceDocument) -> list[OutputBlock]:
+    """Return the factors of an atom's importance with their numbers, which add up, and its ageing."""
+    rows = tuple(
+        (factor.name, f"{factor.value:.3f}", f"{factor.weight:.2f}", f"{factor.contribution:+.4f}")
+        for factor in document.factors
+    )
+    fades = "does not fade" if document.half_life_days is None else f"half-life {document.half_life_days:.1f} days"
+    return [
+        TextLine(),
+        TextLine(f"importance {document.importance:.4f} = the sum of nine factors", "bold"),
+        TextGrid(("factor", "value", "weight", "adds"), rows),
+        FieldList(
+            (
+                ("retention", f"{document.retention:.3f} ({fades})"),
+                ("heat", f"{document.heat:.3f} ({document.state})"),
+                *document.ageing.items(),
+            )
+        ),
+    ]
 
 
 def atom_data(atom: Atom, path: str | None) -> Json:

@@ -71,6 +71,12 @@ SourceIdOption = Annotated[str | None, typer.Option("--source", help="The source
 AtOption = Annotated[
     str | None, typer.Option("--at", help="When it was said (ISO 8601, UTC unless it has a zone). Default: now.")
 ]
+ValenceOption = Annotated[
+    float | None,
+    typer.Option(
+        "--valence", help="How pleasant (1) or unpleasant (-1) it is; by its words if not given.", min=-1, max=1
+    ),
+]
 KeyOption = Annotated[
     str | None, typer.Option(help="Idempotency key: a second request with the same key changes nothing.")
 ]
@@ -169,6 +175,7 @@ def remember(
     pinned: Annotated[bool, typer.Option("--pinned", help="Never forgotten or merged by maintenance.")] = False,
     confidence: ConfidenceOption = None,
     importance: ImportanceOption = None,
+    valence: ValenceOption = None,
     durability: DurabilityOption = None,
     memory_type: MemoryTypeOption = None,
     layer: LayerOption = None,
@@ -197,6 +204,7 @@ def remember(
         pinned=pinned or None,
         confidence=confidence,
         importance=importance,
+        valence=valence,
         durability=durability,
         memory_type=memory_type,
         layer=layer,
@@ -231,6 +239,7 @@ def revise(
     expires_at: ExpiresAtOption = None,
     confidence: ConfidenceOption = None,
     importance: ImportanceOption = None,
+    valence: ValenceOption = None,
     durability: DurabilityOption = None,
     memory_type: MemoryTypeOption = None,
 ) -> CommandResult:
@@ -248,6 +257,7 @@ def revise(
         expires_at=parse_time_option(expires_at, end=True),
         confidence=confidence,
         importance=importance,
+        valence=valence,
         durability=durability,
         memory_type=memory_type,
     )

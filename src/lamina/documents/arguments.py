@@ -131,6 +131,8 @@ Metadata = Annotated[
 ]
 Confidence = Annotated[UnitInterval, Field(description="The confidence: 1 stated, .7 implied, .4 inferred.")]
 Importance = Annotated[UnitInterval, Field(description="How much it matters; .5 is ordinary.")]
+Valence = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False, strict=True)]
+VALENCE = Field(description="How pleasant (1) or unpleasant (-1) it is; by its words if not given.")
 Pinned = Annotated[Flag, Field(description="Never fade, and be part of every context. Use it rarely.")]
 StatedLayer = Annotated[
     Layer | None,

@@ -15,7 +15,6 @@ from lamina.atom.atom import Atom
 from lamina.atom.atom import Signals as Counted
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer, kind_traits
-from lamina.atom.lineage import lineage_trust
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
 from lamina.dream.step_context import StepContext
@@ -28,8 +27,8 @@ from lamina.lifecycle.lifecycle_state import lifecycle_state
 from lamina.lifecycle.promotion import WORKING_TERM
 from lamina.lifecycle.relation_strength import DECAY_WINDOW, MIN_CONFIDENCE, decay_relation
 from lamina.lifecycle.retention import retention
-from lamina.lifecycle.signals import AgeingSignals, from_counters, recorded_at
-from lamina.review.confirmations import count_confirmations
+from lamina.lifecycle.signals import AgeingSignals, recorded_at
+from lamina.review.ageing_signals import add_history, current_signals
 from lamina.store.ageing_state import AgeingState
 from lamina.store.base import AtomVersion
 
@@ -89,12 +88,6 @@ REFRESH_AFTER = timedelta(days=30)
 """The shortest time after which the stored ageing state of an atom is computed again."""
 _TIER_NOTES = {AgeingAction.COOL: "cooled down", AgeingAction.WARM: "warmed up"}
 _TIER_ACTIONS = frozenset(_TIER_NOTES)
-_MACHINE_VERBS = frozenset(
-    {"capture", "remember", "extract", "import", "inbox", "adopt", "settle", "box", "entity", "dream"}
-)
-"""Verbs that are not a person's decision about an existing atom; all others are."""
-_REVISION_FIELDS = frozenset({"content", "resolved"})
-"""Fields whose change makes an atom young again: a commitment that was kept is as young as that day."""
 
 
 @dataclass(slots=True)
@@ -123,13 +116,13 @@ def age(context: StepContext) -> StepPlan:
 def _age_atom(
     atom: Atom, counters: Counted, ageing_state: AgeingState | None, context: StepContext, plan: _AgeingPlan
 ) -> None:
-    signals = _current_signals(atom, counters, context)
+    signals = current_signals(atom, counters, context.store)
     tier, was_undone = StorageTier(ageing_state.tier) if ageing_state else StorageTier.HOT, False
     has_history = atom.revision > 1 or atom.status is Status.ARCHIVED
     decisions = () if has_history else aged(atom, signals, context.moment, tier, context.retention_mode)
     if has_history or decisions:
         versions = context.store.journal.versions(atom.id)
-        signals = _add_history(signals, versions)
+        signals = add_history(signals, versions)
         decisions = aged(atom, signals, context.moment, tier, context.retention_mode)
         was_undone = _was_undone(versions, signals)
         if was_undone:
@@ -168,32 +161,6 @@ def _ageing_state(
         importance=round(effective_importance(atom, signals, now), 4),
         recency=round(2.0 ** (-days_since(atom.observed_at, now) / kind_traits(atom.kind).half_life_days), 4),
         state=lifecycle_state(atom, signals, now).value,
-    )
-
-
-def _current_signals(atom: Atom, counters: Counted, context: StepContext) -> AgeingSignals:
-    """Return the signals of an atom that are known without reading the journal."""
-    signals = from_counters(counters)
-    if atom.status is Status.CHALLENGED:
-        signals = replace(signals, is_disputed=True)
-    if len({evidence.segment for evidence in atom.evidence}) > 1:
-        signals = replace(signals, confirmations=count_confirmations(atom, context.store))
-    if atom.derived_from:
-        signals = replace(signals, trust=lineage_trust(atom, context.read_readable))
-    return signals
-
-
-def _add_history(signals: AgeingSignals, versions: Sequence[AtomVersion]) -> AgeingSignals:
-    """Add to signals what the journal knows: the last review, the last revision, and when a dream archived it."""
-    reviewed = [version.at for version in versions[1:] if version.verb not in _MACHINE_VERBS]
-    revised = [version.at for version in versions[1:] if version.fields & _REVISION_FIELDS]
-    archivals = [version for version in versions if version.atom.status is Status.ARCHIVED is not version.old_status]
-    archived_by_dream = archivals[-1] if archivals and archivals[-1].verb == "dream" else None
-    return replace(
-        signals,
-        reviewed_at=max(reviewed, default=None),
-        revised_at=max(revised, default=None),
-        archived_at=archived_by_dream.at if archived_by_dream else None,
     )
 
 

@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from lamina.atom.atom import Signals
+from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.passage import passages_of
 from lamina.atom.status import Status
 from lamina.atom.summary_sources import is_summary, is_summary_outdated
 from lamina.engine.caller_access import CallerAccess
 from lamina.lifecycle.importance import effective_importance
-from lamina.lifecycle.signals import from_counters
 from lamina.recall import Recall, RecallRequest, recall
 from lamina.recall.context_packing import ContextItem
 from lamina.recall.feedback import FeedbackEffect, derive_feedback_effects, parse_verdict
@@ -23,6 +22,7 @@ from lamina.recall.recall_view import RecallView
 from lamina.recall.related_memories import find_related
 from lamina.recall.result_builder import render_atoms
 from lamina.recall.session_context import NEWEST_READ, SessionContext, build_session_context, select_session_atoms
+from lamina.review.ageing_signals import load_signals
 from lamina.store.base import AtomFilter
 from lamina.store.recalls import unknown_recall
 
@@ -72,10 +72,7 @@ class CallerRecalls:
             and not atom.is_segment
             and not (atom.id in summaries and is_summary_outdated(atom, sources_by_id))
         ]
-        counters = store.signals.get([atom.id for atom in shown])
-        importance = {
-            atom.id: effective_importance(atom, from_counters(counters.get(atom.id, Signals())), now) for atom in shown
-        }
+        importance = self._importance_of(shown)
         shown.sort(key=lambda atom: (not atom.pinned, -importance[atom.id]))
         rendered = render_atoms(shown, RecallView(store=store, scopes=scopes, at=now))
         return [
@@ -85,13 +82,24 @@ class CallerRecalls:
         ]
 
     def session_context(self, topic: Recall | None, budget: int, blocks: Sequence[Block]) -> SessionContext:
-        """Return what an agent should know when a session starts, with a recall of its topic and notes of blocks."""
+        """Return what an agent should know when a session starts, with a recall of its topic and notes of blocks.
+
+        If the budget has no room for all of the profile and the newest statements, the most important are included.
+        """
         scopes, statuses = self._access.caller.scopes, frozenset({Status.ACTIVE})
         core = self.core_memories()
         active = AtomFilter(scopes=scopes, statuses=statuses, include_run_notes=False)
         newest = self._access.engine.store.atoms.read(replace(active, limit=NEWEST_READ))
         shown = replace(active, ids=tuple(atom.id for atom in select_session_atoms(core, newest)))
-        return build_session_context(core, self._access.read_synced(shown), topic, budget, blocks)
+        current = self._access.read_synced(shown)
+        importance = self._importance_of(current)
+        by_importance = sorted(current, key=lambda atom: -importance[atom.id])
+        return build_session_context(core, by_importance, topic, budget, blocks)
+
+    def _importance_of(self, atoms: Sequence[Atom]) -> dict[AtomId, float]:
+        """Return the effective importance of each atom, rounded so that equal atoms stay in their order."""
+        signals, now = load_signals(atoms, self._access.engine.store), self._access.now()
+        return {atom.id: round(effective_importance(atom, signals[atom.id], now), 4) for atom in atoms}
 
     def rate(self, recall_id: str, cited: Sequence[str], verdict: str) -> list[AtomId]:
         """Apply a verdict on the answer made from a recall; NotFound if this scope did not make it."""

@@ -62,6 +62,7 @@ _IMPORTED_FIELDS = (
     "expires_at",
     "confidence",
     "importance",
+    "valence",
     "durability",
     "memory_type",
 )

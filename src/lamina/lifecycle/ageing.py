@@ -19,6 +19,7 @@ from lamina.lifecycle.ageing_decision import AgeingAction, AgeingDecision, Stora
 from lamina.lifecycle.ageing_time import AgeingTime, days_since
 from lamina.lifecycle.half_life import PERMANENT_LAYERS
 from lamina.lifecycle.heat import heat_inputs
+from lamina.lifecycle.importance import effective_importance
 from lamina.lifecycle.promotion import decide_promotion
 from lamina.lifecycle.retention import DEFAULT_MODE, RetentionMode, retention
 from lamina.lifecycle.signals import AgeingSignals, Verification, changed_at, last_touched_at, recorded_at, verification
@@ -26,6 +27,7 @@ from lamina.lifecycle.signals import AgeingSignals, Verification, changed_at, la
 IDLE_DAYS_ABOVE = 90.0
 RETENTION_BELOW = 0.15
 IMPORTANCE_BELOW = 0.3
+"""Of the effective importance: an event that was never used falls below it unless it began with more than 0.6."""
 USES_BELOW = 3
 
 
@@ -42,7 +44,8 @@ def decide_archival(
     idle = days_since(_last_attention_at(atom, signals), moment.active_now)
     return AgeingDecision(
         action=AgeingAction.ARCHIVE,
-        reason=f"{idle:.0f} days without use, importance {atom.importance:.2f}, used {signals.total_uses} times",
+        reason=f"{idle:.0f} days without use, importance {effective_importance(atom, signals, moment.active_now):.2f}, "
+        f"used {signals.total_uses} times",
         status=Status.ARCHIVED,
     )
 
@@ -59,10 +62,11 @@ def _reason_to_keep(atom: Atom, signals: AgeingSignals, now: datetime, mode: Ret
         return f"{atom.kind} is protected"
     if signals.total_uses >= USES_BELOW:
         return f"used {signals.total_uses} times"
-    if atom.importance >= IMPORTANCE_BELOW:
-        return f"importance {atom.importance:.2f}"
     if days_since(_last_attention_at(atom, signals), now) <= IDLE_DAYS_ABOVE:
         return "recent enough"
+    importance = effective_importance(atom, signals, now)
+    if importance >= IMPORTANCE_BELOW:
+        return f"importance {importance:.2f}"
     remaining = retention(atom, signals, now, mode)
     return f"retention {remaining:.2f}" if remaining >= RETENTION_BELOW else None
 

@@ -83,10 +83,10 @@ WEIGHTS: Mapping[str, float] = {
     "recency": 0.12,
     "emotion": 0.05,
     "stability": 0.08,
-    "layer": 0.12,
-    "trust": 0.10,
+    "layer": 0.10,
+    "trust": 0.08,
     "confirmations": 0.06,
-    "activation": 0.10,
+    "activation": 0.14,
 }
 LAYER_SCORES: Mapping[Layer, float] = {
     Layer.WORKING: 0.3,

@@ -83,6 +83,7 @@ class RememberArguments(VerbArguments):
     observed_at: ObservedAt = None
     confidence: fields.Confidence = 1.0
     importance: fields.Importance = 0.5
+    valence: Annotated[fields.Valence | None, fields.VALENCE] = None
     pinned: fields.Pinned = False
     layer: fields.StatedLayer = None
     session_id: fields.SessionId = None
@@ -131,6 +132,7 @@ class GetArguments(VerbArguments):
     id: AtomRef
     history: Annotated[bool, Field(description="Also every version and status change, oldest first.")] = False
     neighbours: Annotated[bool, Field(description="Also the atoms linked to or from it.")] = False
+    why: Annotated[bool, Field(description="Also why it matters: the factors of its importance, its ageing.")] = False
     as_of: AsOf = None
     known_at: KnownAt = None
 
@@ -160,6 +162,7 @@ class ReviseArguments(VerbArguments):
     valid_until: Annotated[Timestamp | None, Field(description="For text: until when it is true.")] = None
     confidence: Annotated[fields.UnitInterval | None, Field(description="For text: the confidence.")] = None
     importance: Annotated[fields.UnitInterval | None, Field(description="For text: how much it matters.")] = None
+    valence: Annotated[fields.Valence | None, Field(description="For text: pleasant (1) or unpleasant (-1).")] = None
     status: Annotated[
         Literal["active", "challenged", "superseded", "invalidated", "archived", "tombstoned"] | None,
         Field(

@@ -17,6 +17,7 @@ from lamina.documents.atom import (
     load_quotes,
     neighbour_documents,
 )
+from lamina.documents.importance import ImportanceDocument, importance_document
 from lamina.documents.journal import HistoryDocument, history_document
 from lamina.documents.recall import brief_recall
 from lamina.documents.stats import StatsDocument, stats_document
@@ -46,6 +47,7 @@ class AtomResult(AtomDocument, CountersDocument):
     confirmations: Annotated[int, Field(description="How many independent sources confirm it, beyond the first.")]
     history: HistoryDocument | None
     neighbours: list[NeighbourDocument] | None
+    why: ImportanceDocument | None
 
 
 def recall(memory: Memory, arguments: RecallArguments) -> ToolResult:
@@ -76,8 +78,10 @@ def get(memory: Memory, arguments: GetArguments) -> ToolResult:
         confirmations=memory.confirmations(atom.id),
         history=past_versions,
         neighbours=links,
+        why=importance_document(memory.why(atom.id)) if arguments.why else None,
     )
     lines = [_atom_header(atom)]
+    lines += _importance_lines(document.why) if document.why else []
     lines += [f"superseded by {', '.join(atom.superseded_by)}"] if atom.superseded_by else []
     lines += _transition_lines(past_versions) if past_versions else []
     lines += (
@@ -93,6 +97,12 @@ def _atom_header(atom: Atom) -> str:
     flags = [name for name, is_set in (("pinned", atom.pinned), ("resolved", atom.resolved)) if is_set]
     parts = [atom.status, f"layer {atom.layer}", *flags, f"revision {atom.revision}"]
     return f"{atom.id}: {atom.kind}, {', '.join(parts)}"
+
+
+def _importance_lines(why: ImportanceDocument) -> list[str]:
+    factors = ", ".join(f"{factor.name} {factor.value:g} × {factor.weight:g}" for factor in why.factors)
+    ageing = "; ".join(f"{name}: {decision}" for name, decision in why.ageing.items())
+    return [f"importance {why.importance:g} = {factors}", ageing]
 
 
 def _transition_lines(history: HistoryDocument) -> list[str]:

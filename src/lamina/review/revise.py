@@ -8,11 +8,12 @@ from typing import Any
 from lamina.atom.atom import Atom
 from lamina.capture.draft import parse_draft, parse_text, redact_fields
 from lamina.capture.metadata_contracts import complete_metadata
+from lamina.capture.valence import score_valence
 from lamina.errors import InvalidInput
 
 _REVISABLE = """
-    subject attribute value tags entities kind confidence importance valid_from valid_until expires_at durability
-    memory_type metadata
+    subject attribute value tags entities kind confidence importance valence valid_from valid_until expires_at
+    durability memory_type metadata
 """
 REVISABLE_FIELDS = frozenset(_REVISABLE.split())
 _TIME_FIELDS = frozenset({"valid_from", "valid_until"})
@@ -41,6 +42,8 @@ def apply_revision(atom: Atom, revision: Mapping[str, Any]) -> Atom:
     changed = {name: getattr(draft, name) for name in fields}
     if content is not None:
         changed["content"] = parse_text(content).strip("\n") if atom.is_segment else draft.content
+        if not atom.is_segment and atom.valence == score_valence(atom.content):  # it was not given by a caller
+            changed.setdefault("valence", score_valence(draft.content))
     return atom.with_(**changed)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import Literal
@@ -19,10 +18,6 @@ from lamina.atom.relation import RelationName
 from lamina.atom.status import ENDED, TRANSITIONS, Status
 from lamina.documents.atom import atom_document, load_quotes, neighbour_documents
 from lamina.errors import InvalidInput, NotFound
-from lamina.lifecycle.half_life import half_life_days
-from lamina.lifecycle.heat import heat
-from lamina.lifecycle.retention import RetentionMode, retention
-from lamina.lifecycle.signals import from_counters
 from lamina.memory import Memory
 from lamina.store.base import AtomVersion
 from lamina.web.action_result import ActionResult, result_from_change, result_from_undo
@@ -108,19 +103,6 @@ class SegmentTurn:
         return any(span.change == "in" for span in self.spans)
 
 
-@dataclass(frozen=True, slots=True)
-class RetentionSummary:
-    """An atom's retention, usage counters and confirmations."""
-
-    retention: float
-    half_life: float
-    heat: float
-    quality: float
-    uses: int
-    last_used_at: datetime | None
-    confirmations: int
-
-
 def show_atom(request: PageRequest) -> Response:
     """Show the page of an atom."""
     return _render_atom(request, _requested_atom(request), None)
@@ -203,7 +185,9 @@ def _render_atom(request: PageRequest, atom: Atom, result: ActionResult | None) 
         "versions": versions[::-1],
         "last_two": next(pairwise(versions[::-1]), None),
         "neighbours": neighbour_documents(memory, atom.id),
-        "retention": _retention_summary(memory, atom),
+        "why": memory.why(atom.id),
+        "signals": memory.signals(atom.id),
+        "confirmations": memory.confirmations(atom.id),
         "statuses": _possible_statuses(atom),
         "relations": tuple(RelationName),
         "version_why": _version_reasons(memory, versions),
@@ -229,20 +213,6 @@ def _fields(atom: Atom) -> list[tuple[str, object]]:
 def _possible_statuses(atom: Atom) -> tuple[Status, ...]:
     """Return the statuses it may change to; an ended status can only be restored, with a reason."""
     return (Status.ACTIVE,) if atom.status in ENDED else TRANSITIONS[atom.status]
-
-
-def _retention_summary(memory: Memory, atom: Atom) -> RetentionSummary:
-    counted = memory.signals(atom.id)
-    signals, now = from_counters(counted), memory.now()
-    return RetentionSummary(
-        retention=retention(atom, signals, now, RetentionMode(memory.settings.retention)),
-        half_life=half_life_days(atom, signals),
-        heat=heat(atom, signals, now),
-        quality=counted.quality_score,
-        uses=counted.recall_count,
-        last_used_at=counted.last_recalled_at,
-        confirmations=memory.confirmations(atom.id),
-    )
 
 
 def _segment_turns(atom: Atom, request: PageRequest) -> tuple[SegmentTurn, ...]:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 
 from lamina.documents.arguments import MAX_HITS, MAX_ROWS, Blocks, Question
 from lamina.documents.atom import atom_document, atom_documents, load_quotes, neighbour_documents
+from lamina.documents.importance import ImportanceDocument, importance_document
 from lamina.documents.journal import HistoryDocument, entry_document, history_document
 from lamina.documents.recall import AnswerDocument, RecallDocument, answer_document, hit_documents, recall_document
 from lamina.http.api import request_bodies as bodies
@@ -129,6 +130,12 @@ def neighbours(context: CurrentCaller, id: AtomIdPath) -> documents.NeighboursDo
 def signals(context: CurrentCaller, id: AtomIdPath) -> documents.SignalsDocument:
     """Return an atom's usage counters and feedback."""
     return documents.SignalsDocument.of(context.memory.signals(id), id=context.memory.get(id).id)
+
+
+@read_endpoint(router, "/atoms/{id}/why")
+def why(context: CurrentCaller, id: AtomIdPath) -> ImportanceDocument:
+    """Return why an atom matters: the nine factors of its importance, which add up, and what ageing does with it."""
+    return importance_document(context.memory.why(id))
 
 
 @read_endpoint(router, "/journal")

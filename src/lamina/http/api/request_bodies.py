@@ -110,6 +110,7 @@ class StatementFields(VerbArguments):
     memory_type: MemoryType | None = None
     confidence: fields.Confidence | None = None
     importance: fields.Importance | None = None
+    valence: Annotated[fields.Valence | None, fields.VALENCE] = None
 
 
 class StatementBody(StatementFields):
@@ -356,10 +357,14 @@ class DoctorBody(VerbArguments):
 
 
 class DreamBody(VerbArguments):
-    """The steps to run; all of them by default. `yes` needs the right admin and a person's token."""
+    """The steps to run; all of them by default. `yes` needs the right admin and a person's token.
+
+    With `dry_run`, `at` shows what a dream at that time would do.
+    """
 
     steps: Annotated[list[fields.Name], Field(min_length=1, max_length=20)] | None = None
     dry_run: Flag = False
+    at: Timestamp | None = None
     yes: Flag = False
 
 

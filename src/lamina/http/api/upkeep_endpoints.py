@@ -70,7 +70,7 @@ def dream(context: CurrentWriter, body: bodies.DreamBody) -> DreamDocument:
     """Consolidate the memory, step by step; `undo` with the batch reverses all of it."""
     if body.yes and not context.caller.may(Right.ADMIN):
         raise ProblemError(forbidden_problem(context.caller, Right.ADMIN))
-    return dream_document(context.memory.upkeep.dream(body.steps, dry_run=body.dry_run, yes=body.yes))
+    return dream_document(context.memory.upkeep.dream(body.steps, dry_run=body.dry_run, at=body.at, yes=body.yes))
 
 
 @write_endpoint(router, "/rebuild", SLOW_ADMIN)

@@ -1,0 +1,64 @@
+"""Read what the importance and the ageing of an atom depend on besides its text, from the store and its journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from lamina.atom.atom import Atom, Signals
+from lamina.atom.identity import AtomId
+from lamina.atom.lineage import lineage_trust
+from lamina.atom.scope import readable_scopes
+from lamina.atom.status import Status
+from lamina.lifecycle.signals import AgeingSignals, from_counters
+from lamina.review.confirmations import count_confirmations
+from lamina.store.base import AtomFilter, AtomVersion, Store
+
+_MACHINE_VERBS = frozenset(
+    {"capture", "remember", "extract", "import", "inbox", "adopt", "settle", "box", "entity", "dream"}
+)
+"""Verbs that are not a person's decision about an existing atom; all others are."""
+_REVISION_FIELDS = frozenset({"content", "resolved"})
+"""Fields whose change makes an atom young again: a commitment that was kept is as young as that day."""
+
+
+def load_signals(atoms: Sequence[Atom], store: Store) -> dict[AtomId, AgeingSignals]:
+    """Return the signals of each atom that are known without reading the journal."""
+    counters = store.signals.get([atom.id for atom in atoms])
+    return {atom.id: current_signals(atom, counters.get(atom.id, Signals()), store) for atom in atoms}
+
+
+def load_signals_with_history(atom: Atom, store: Store) -> AgeingSignals:
+    """Return everything that the ageing of an atom depends on."""
+    return add_history(load_signals([atom], store)[atom.id], store.journal.versions(atom.id))
+
+
+def current_signals(atom: Atom, counters: Signals, store: Store) -> AgeingSignals:
+    """Return the signals of an atom with these counters that are known without reading the journal."""
+    signals = from_counters(counters)
+    if atom.status is Status.CHALLENGED:
+        signals = replace(signals, is_disputed=True)
+    if len({evidence.segment for evidence in atom.evidence}) > 1:
+        signals = replace(signals, confirmations=count_confirmations(atom, store))
+    if atom.derived_from:
+
+        def read_readable(ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
+            sources = store.atoms.read(AtomFilter(scopes=readable_scopes(atom.scope), ids=tuple(ids)))
+            return {source.id: source for source in sources}
+
+        signals = replace(signals, trust=lineage_trust(atom, read_readable))
+    return signals
+
+
+def add_history(signals: AgeingSignals, versions: Sequence[AtomVersion]) -> AgeingSignals:
+    """Add to signals what the journal knows: the last review, the last revision, and when a dream archived it."""
+    reviewed = [version.at for version in versions[1:] if version.verb not in _MACHINE_VERBS]
+    revised = [version.at for version in versions[1:] if version.fields & _REVISION_FIELDS]
+    archivals = [version for version in versions if version.atom.status is Status.ARCHIVED is not version.old_status]
+    archived_by_dream = archivals[-1] if archivals and archivals[-1].verb == "dream" else None
+    return replace(
+        signals,
+        reviewed_at=max(reviewed, default=None),
+        revised_at=max(revised, default=None),
+        archived_at=archived_by_dream.at if archived_by_dream else None,
+    )
