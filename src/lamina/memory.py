@@ -215,7 +215,15 @@ class Memory(MemoryReader):
             raise InvalidInput("there is nothing to remember")
         models = self.engine.models
         receipt = remember(
-            drafts, writer, self._store, self.engine.ids, self.now(), reason, key, lambda: models.state_reader
+            drafts,
+            writer,
+            self._store,
+            self.engine.ids,
+            self.now(),
+            reason,
+            key,
+            lambda: models.state_reader,
+            models.light_embedder(),
         )
         redacted_names = dict.fromkeys(name for _, names in cleaned for name in names)
         return self._access.publish(replace(receipt, redacted=tuple(redacted_names)))

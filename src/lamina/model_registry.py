@@ -107,7 +107,7 @@ class ModelRegistry:
         return StatementExtractor(
             self._make_extractor(),
             patterns,
-            self._light_embedder,
+            self.light_embedder,
             self.multi_valued_attributes,
             self._make_nominator(),
             self.state_reader,
@@ -134,7 +134,7 @@ class ModelRegistry:
             moment=AgeingTime(self._clock.now(), store.signals.ageing.last_activity(scope)),
             ids=ids,
             retention_mode=RetentionMode(settings.retention),
-            embedder=self._light_embedder,
+            embedder=self._best_embedder,
             rules=self.dependency_rules,
             chat=BudgetedChat(chat, settings.dream_chat_calls) if chat is not None else None,
             code_roots=tuple(settings.roots.get(scope, ())),
@@ -161,10 +161,17 @@ class ModelRegistry:
         if "chat" in self.__dict__ and self.chat is not None:
             self.chat.close()
 
-    def _light_embedder(self) -> Embedder | None:
+    def light_embedder(self) -> Embedder | None:
         """Return the light embedding model, which detects new information; None if it cannot be loaded."""
         try:
             return self.choice.light
+        except ModelError:
+            return None
+
+    def _best_embedder(self) -> Embedder | None:
+        """Return the transformer if it is there, else the light model; None if neither can be loaded."""
+        try:
+            return self.choice.primary or self.choice.light
         except ModelError:
             return None
 

@@ -28,14 +28,7 @@ UNPLEASANT = (
     "Ik ben verdrietig en bang dat het mislukt.",
     "The flight was cancelled 😡",
 )
-PLAIN = (
-    "The API uses JWT tokens.",
-    "Der Server läuft auf Port 5432.",
-    "She prefers tea in the morning.",
-    "",
-    "…",
-    "北京",
-)
+PLAIN = ("The API uses JWT tokens.", "Der Server läuft auf Port 5432.", "She prefers tea.", "", "…", "北京")
 
 
 @pytest.mark.parametrize("text", PLEASANT)

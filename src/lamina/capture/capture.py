@@ -38,6 +38,8 @@ from lamina.capture.statement_commit import (
 )
 from lamina.capture.statement_extractor import StatementExtractor
 from lamina.capture.store_reads import StoreReads, WriteContext, new_ids
+from lamina.capture.surprise import SurpriseScorer
+from lamina.models.embedder import Embedder
 from lamina.store.base import Store
 
 TEXT_STAGE, TEXT_IS_STORED = "words", "kept"
@@ -185,12 +187,17 @@ def remember(
     reason: str,
     key: str | None = None,
     load_states: LoadStates = lambda: None,
+    embedder: Embedder | None = None,
 ) -> Receipt:
-    """Write explicit statements in one commit, each classified against the existing statements of its scope."""
+    """Write explicit statements in one commit, each classified against the existing statements of its scope.
+
+    With an `embedder`, each gets its surprise; its importance is adjusted by it unless the draft has one.
+    """
 
     def write(detect_changes: bool) -> Receipt:
         context = WriteContext(StoreReads(store), writer.scope, new_ids(ids, now), now)
-        atoms = [_make_statement(draft, writer, context) for draft in drafts]
+        scorer = SurpriseScorer(store, embedder, now)
+        atoms = [_make_statement(draft, writer, context, scorer) for draft in drafts]
         verdicts = classify_statements(atoms, context.reads, now, writer.multi_valued)
         if detect_changes:
             verdicts = [
@@ -206,8 +213,10 @@ def remember(
     return write_detecting_changes(store, write)
 
 
-def _make_statement(draft: Draft, writer: Writer, context: WriteContext) -> Atom:
-    """Return the atom of a draft, pending if its origin needs review."""
+def _make_statement(draft: Draft, writer: Writer, context: WriteContext, scorer: SurpriseScorer) -> Atom:
+    """Return the atom of a draft with its surprise, pending if its origin needs review."""
     atom = draft.to_atom(next(context.ids), writer.scope, writer.origin, writer.principal, context.now)
-    atom = tag_invisible_characters(atom)
+    atom = scorer.apply(tag_invisible_characters(atom))
+    if "importance" in draft.model_fields_set:
+        atom = atom.with_(importance=draft.importance)
     return atom.with_(status=Status.CONSTRAINED) if statements_need_review(writer.origin) else atom

@@ -95,6 +95,7 @@ def _blocks(session: CommandSession, report: DreamReport) -> list[OutputBlock]:
         blocks += [TextGrid(("what", "id", "words", "why"), rows)] if rows else []
         if len(step.moves) > MAX_MOVES_SHOWN:
             blocks.append(TextLine(f"and {len(step.moves) - MAX_MOVES_SHOWN:,} more; --json lists all"))
+        blocks += [FieldList((("examined", step.examined),), indent=2)] if step.examined else []
         blocks += [FieldList(tuple(("note", note) for note in step.notes), indent=2)] if step.notes else []
     if report.guidelines:
         blocks.append(FieldList(tuple(("from usage", guideline) for guideline in report.guidelines)))

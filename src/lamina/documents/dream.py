@@ -20,13 +20,17 @@ class MoveDocument(JsonDocument):
 
 
 class StepDocument(JsonDocument):
-    """One step in one scope. `held`: why a person must approve it first; `failed`: why nothing was done."""
+    """One step in one scope. `held`: why a person must approve it first; `failed`: why nothing was done.
+
+    `examined`: how much it looked at, and why nothing moved if nothing did.
+    """
 
     step: str
     scope: str
     commit: str | None
     held: str | None
     failed: str | None
+    examined: str
     notes: list[str]
     moves: list[MoveDocument]
 

@@ -6,6 +6,7 @@ change can be computed in advance, and the atom is not read before it.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,7 @@ from lamina.atom.status import Status
 from lamina.dream.step_context import StepContext
 from lamina.dream.step_plan import PlanBuilder, StepPlan
 from lamina.lifecycle.ageing import decide_ageing as aged
+from lamina.lifecycle.ageing import decide_archival
 from lamina.lifecycle.ageing_decision import AgeingAction, StorageTier
 from lamina.lifecycle.ageing_time import AgeingTime, add_clamped, days_since
 from lamina.lifecycle.importance import effective_importance
@@ -84,8 +86,12 @@ def describe_link_ageing(before: Atom, after: Atom) -> str:
 BATCH_SIZE = 500
 """The number of atoms that are read together."""
 AN_HOUR = timedelta(hours=1)
-REFRESH_AFTER = timedelta(days=30)
+REFRESH_AFTER = timedelta(days=5)
 """The shortest time after which the stored ageing state of an atom is computed again."""
+REFRESH_SHARE = 4
+"""An older atom is computed again after this part of its age: it changes less."""
+_MAX_REASONS = 4
+_NUMBERS = re.compile(r"\s*\d[\d.]*(?: times)?")
 _TIER_NOTES = {AgeingAction.COOL: "cooled down", AgeingAction.WARM: "warmed up"}
 _TIER_ACTIONS = frozenset(_TIER_NOTES)
 
@@ -96,6 +102,8 @@ class _AgeingPlan(PlanBuilder):
 
     ageing_states: dict[AtomId, AgeingState] = field(default_factory=dict)
     tiers: Counter[AgeingAction] = field(default_factory=Counter)
+    kept: Counter[str] = field(default_factory=Counter)
+    """Why atoms are not archived, without their numbers."""
 
 
 def age(context: StepContext) -> StepPlan:
@@ -108,9 +116,19 @@ def age(context: StepContext) -> StepPlan:
         for atom in sorted(context.read(ids=batch), key=lambda atom: (recorded_at(atom), atom.id)):
             _age_atom(atom, counters.get(atom.id, Counted()), ageing_states.get(atom.id), context, plan)
     plan.notes += [f"{count} {_TIER_NOTES[action]}" for action, count in sorted(plan.tiers.items())]
+    plan.examined = _describe_examined(len(due), plan)
     return replace(
         plan.build(), after_commit=lambda: store.signals.ageing.put(plan.ageing_states), after_in_dry_run=True
     )
+
+
+def _describe_examined(due_count: int, plan: _AgeingPlan) -> str:
+    """Describe how many memories were due, and, if none changed, why they were left as they are."""
+    examined = f"{due_count:,} memories were due for a check"
+    if plan.moves or not plan.kept:
+        return examined
+    reasons = ", ".join(f"{reason} ({count:,})" for reason, count in plan.kept.most_common(_MAX_REASONS))
+    return f"{examined}; none changed: {reasons}"
 
 
 def _age_atom(
@@ -140,6 +158,8 @@ def _age_atom(
         after = weakened
     if after != atom:
         plan.changes[atom.id] = after
+    if after == atom:
+        plan.kept[_kept_because(atom, signals, context)] += 1
     plan.ageing_states[atom.id] = _ageing_state(
         after, signals, tier, context, after != atom, ageing_state.bits if ageing_state else FULL_BITS
     )
@@ -162,6 +182,11 @@ def _ageing_state(
         recency=round(2.0 ** (-days_since(atom.observed_at, now) / kind_traits(atom.kind).half_life_days), 4),
         state=lifecycle_state(atom, signals, now).value,
     )
+
+
+def _kept_because(atom: Atom, signals: AgeingSignals, context: StepContext) -> str:
+    """Return why an atom is not archived, without the numbers, so that equal reasons can be counted."""
+    return _NUMBERS.sub("", decide_archival(atom, signals, context.moment, context.retention_mode).reason)
 
 
 def _was_undone(versions: Sequence[AtomVersion], signals: AgeingSignals) -> bool:
@@ -192,4 +217,4 @@ def _next_event(atom: Atom, signals: AgeingSignals, tier: StorageTier, context: 
 
 def _refresh_interval(atom: Atom, now: datetime) -> timedelta:
     """Return how long the stored ageing state stays accurate: longer for older atoms, which change less."""
-    return max(REFRESH_AFTER, (now - recorded_at(atom)) / 2)
+    return max(REFRESH_AFTER, (now - recorded_at(atom)) / REFRESH_SHARE)

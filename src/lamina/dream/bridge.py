@@ -5,10 +5,12 @@ The text of an insight comes from a template, or from a chat model that cites bo
 
 from __future__ import annotations
 
+from calendar import day_name, month_name
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import groupby
 from typing import Annotated, TypeAlias
 
 import numpy as np
@@ -21,12 +23,14 @@ from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.atom.trust import Origin
 from lamina.capture.llm.quote_support import has_only_known_names
+from lamina.dream.model_thresholds import SimilarityThresholds, similarity_thresholds
 from lamina.dream.step_context import StepContext
 from lamina.dream.step_plan import PlanBuilder, StepPlan
 from lamina.lifecycle.relation_strength import TRAVERSAL_THRESHOLD
 from lamina.models.chat import Chat, system_message, user_message
 from lamina.models.errors import ModelError
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise
+from lamina.recall.sentence_tokens import SentenceTokenKind, tokenise_sentence
 from lamina.text.normal_form import normal_form, one_line
 from lamina.text.speaker_roles import is_role
 from lamina.vectors.levels import Floats
@@ -80,21 +84,26 @@ def _shorten(text: str) -> str:
 
 MAX_PER_DAY = 3
 DAY = timedelta(hours=24)
-MIN_STATEMENTS, MAX_COSINE, MIN_COSINE = 3, 0.90, 0.75
-"""The fewest statements of a name, and the range of cosines in which two names are similar and not the same."""
+MIN_STATEMENTS = 3
+"""The fewest statements of a name."""
 MAX_NAMES, MAX_ATOMS = 1000, 20
 """The most names, by number of statements, and the most statements of each, newest first."""
 MAX_QUOTED = 3
 PAIR_KEY = "between"
 _COSINE_DIGITS = 4
+_CALENDAR_WORDS = frozenset(word.lower() for word in (*month_name, *day_name) if word)
 _OPEN_STATUSES = frozenset({*RECALL_WEIGHT, Status.CHALLENGED, Status.CONSTRAINED})
 
 
 @dataclass(frozen=True, slots=True)
 class NameCentroid:
-    """A name, the statements that name it, their vectors, and the centre of the vectors."""
+    """A name, the statements that name it, their vectors, and the centre of the vectors.
+
+    `atoms` are the newest of all statements with the name, whose ids are in `all_ids`.
+    """
 
     name: str
+    all_ids: frozenset[AtomId]
     atoms: tuple[Atom, ...]
     vectors: Floats
     centre: Floats
@@ -109,7 +118,7 @@ class NameCentroid:
 def bridge(context: StepContext) -> StepPlan:
     """Propose insights about the most similar pairs of names that nothing links; none unless insights are enabled."""
     if not context.insights_enabled:
-        return StepPlan()
+        return StepPlan(examined="nothing: insights are off (the setting `insights`)")
     earlier = [
         insight
         for insight in context.read(kinds=frozenset({"insight"}))
@@ -122,12 +131,22 @@ def bridge(context: StepContext) -> StepPlan:
     if embedder is None:
         return StepPlan(notes=("no embedding model is loaded, so names cannot be compared",))
     decided, plan = {insight.metadata[PAIR_KEY] for insight in earlier}, PlanBuilder()
-    for cosine, first, second in _similar_pairs(_load_centroids(context, embedder.model.id)):
+    centroids, thresholds = _load_centroids(context, embedder.model.id), similarity_thresholds(embedder.model.id)
+    pairs = list(_similar_pairs(centroids, thresholds))
+    plan.examined = (
+        f"{len(centroids):,} names with {MIN_STATEMENTS} statements or more, compared by {embedder.model.id}; "
+        f"pairs with a cosine of {thresholds.bridge_min} to {thresholds.bridge_max}: {len(pairs) or 'none'}"
+    )
+    known_count = 0
+    for cosine, first, second in pairs:
         if len(plan.changes) == remaining:
             break
-        if _pair_key(first, second) not in decided and not _are_linked(first, second, context):
-            insight = _build_insight(first, second, cosine, context)
-            plan.record("propose", insight, f"cosine {cosine:.2f}, and nothing links them")
+        if _pair_key(first, second) in decided or _are_linked(first, second, context):
+            known_count += 1
+            continue
+        insight = _build_insight(first, second, cosine, context)
+        plan.record("propose", insight, f"cosine {cosine:.2f}, and nothing links them")
+    plan.examined += f"; linked or proposed before: {known_count}" if known_count else ""
     return plan.build()
 
 
@@ -136,9 +155,9 @@ def _load_centroids(context: StepContext, model: str) -> list[NameCentroid]:
     by_name: dict[str, dict[AtomId, Atom]] = defaultdict(dict)
     spelling: dict[str, str] = {}
     for atom in context.statements():
-        for name in (*atom.entities, atom.subject):
+        for name in (*atom.entities, atom.subject, *_names_in(atom.content)):
             form = normal_form(name)
-            if form and not is_role(name):
+            if form and not is_role(name) and form not in _CALENDAR_WORDS:
                 by_name[form][atom.id] = atom
                 spelling.setdefault(form, name)
     order = sorted(
@@ -147,27 +166,40 @@ def _load_centroids(context: StepContext, model: str) -> list[NameCentroid]:
     chosen = {form: tuple(by_name[form].values())[:MAX_ATOMS] for form in order[:MAX_NAMES]}
     ids = sorted({atom.id for atoms in chosen.values() for atom in atoms})
     vectors = context.store.passages.encodings.vectors(model, ids)
-    centroids = (_build_centroid(spelling[form], atoms, vectors) for form, atoms in chosen.items())
+    centroids = (
+        _build_centroid(spelling[form], frozenset(by_name[form]), atoms, vectors) for form, atoms in chosen.items()
+    )
     return [centroid for centroid in centroids if centroid is not None]
 
 
-def _build_centroid(name: str, atoms: Sequence[Atom], vectors: Mapping[AtomId, Floats]) -> NameCentroid | None:
+def _names_in(text: str) -> list[str]:
+    """Return the names in a sentence: runs of capitalised words, not the first word alone."""
+    runs = groupby(tokenise_sentence(text), key=lambda token: token.kind is SentenceTokenKind.NAME)
+    return [" ".join(token.text for token in run) for is_name, run in runs if is_name]
+
+
+def _build_centroid(
+    name: str, all_ids: frozenset[AtomId], atoms: Sequence[Atom], vectors: Mapping[AtomId, Floats]
+) -> NameCentroid | None:
     embedded = tuple(atom for atom in atoms if atom.id in vectors)
     if len(embedded) < MIN_STATEMENTS:
         return None
     rows = np.stack([vectors[atom.id][0] for atom in embedded]).astype(np.float32)
     centre = rows.mean(axis=0)
     length = float(np.linalg.norm(centre))
-    return NameCentroid(name, embedded, rows, centre / np.float32(length)) if length else None
+    return NameCentroid(name, all_ids, embedded, rows, centre / np.float32(length)) if length else None
 
 
-def _similar_pairs(centroids: Sequence[NameCentroid]) -> Iterator[tuple[float, NameCentroid, NameCentroid]]:
+def _similar_pairs(
+    centroids: Sequence[NameCentroid], thresholds: SimilarityThresholds
+) -> Iterator[tuple[float, NameCentroid, NameCentroid]]:
     """Return the pairs that are similar and not the same, the most similar first."""
     if len(centroids) < 2:
         return
     centres = np.stack([centroid.centre for centroid in centroids])
     cosines = np.round(centres @ centres.T, _COSINE_DIGITS)
-    rows, columns = np.nonzero(np.triu((cosines >= MIN_COSINE) & (cosines <= MAX_COSINE), 1))
+    is_similar = (cosines >= thresholds.bridge_min) & (cosines <= thresholds.bridge_max)
+    rows, columns = np.nonzero(np.triu(is_similar, 1))
     pairs = [
         (float(cosines[i, j]), centroids[i], centroids[j]) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
     ]
@@ -180,7 +212,7 @@ def _pair_key(first: NameCentroid, second: NameCentroid) -> str:
 
 def _are_linked(first: NameCentroid, second: NameCentroid, context: StepContext) -> bool:
     """Return whether a path of three hops connects the names: over one atom, or over two linked atoms."""
-    first_atoms, second_atoms = (_atoms_naming(centroid, context) for centroid in (first, second))
+    first_atoms, second_atoms = (centroid.all_ids | _atoms_naming(centroid, context) for centroid in (first, second))
     if first_atoms & second_atoms:
         return True
     edges = context.store.graph.edges(sorted(first_atoms), (context.scope,), _OPEN_STATUSES)

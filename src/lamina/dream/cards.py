@@ -118,7 +118,8 @@ def plan_cards_since(context: StepContext, position: int | None) -> StepPlan:
         if not _repeats_undone_page(update, pages, context)
     ]
     summarised = _summarise_pages(updates, pages, context)
-    plan = PlanBuilder()
+    checked = "every page was checked" if changes is None else "names with changes since the last dream"
+    plan = PlanBuilder(examined=f"{len(forms):,} names ({checked}); a card needs {MIN_CARD_STATEMENTS} statements")
     for update in updates:
         plan.add(_page_plan(update, summarised.get(update.page.id, update.page)))
     if changes is None or changes.kinds & (PROFILE_KINDS | _PAGE_KINDS):

@@ -152,7 +152,9 @@ def _apply_plan(name: str, plan: StepPlan, context: StepContext, options: _Dream
     if hold_reason is not None:
         message = f"dream {name}: {hold_reason}: `lamina dream --step {name} --dry-run` shows it, `--yes` applies it"
         context.store.admin.problems.report(FileProblem(path, HELD_DREAM, message, at=context.now))
-        return StepReport(name, context.scope, moves=plan.moves, notes=plan.notes, held=hold_reason)
+        return StepReport(
+            name, context.scope, moves=plan.moves, notes=plan.notes, held=hold_reason, examined=plan.examined
+        )
     commit = None
     if plan.changes:
         committed = context.store.journal.append(
@@ -170,7 +172,7 @@ def _apply_plan(name: str, plan: StepPlan, context: StepContext, options: _Dream
         commit = committed.id
     failures = () if options.is_dry_run and not plan.after_in_dry_run else _run_after_commit(plan)
     context.store.admin.problems.clear(path)
-    return StepReport(name, context.scope, commit, plan.moves, (*plan.notes, *failures))
+    return StepReport(name, context.scope, commit, plan.moves, (*plan.notes, *failures), examined=plan.examined)
 
 
 def _hold_reason(plan: StepPlan, context: StepContext) -> str | None:

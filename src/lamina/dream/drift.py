@@ -74,10 +74,13 @@ class DriftFinding:
 def drift(context: StepContext) -> StepPlan:
     """Challenge statements about code that none of the scope's folders has; pinned or reviewed ones are only noted."""
     if not context.code_roots:
-        return StepPlan()
+        return StepPlan(examined="nothing: no folders of code are declared (the setting `roots`)")
     code = CodeRoots(context.code_roots)
     findings = list(_find_drift(context, code))
-    plan = PlanBuilder(notes=[*code.notes, *_score_notes(findings)])
+    plan = PlanBuilder(
+        notes=[*code.notes, *_score_notes(findings)],
+        examined=f"all statements against {len(context.code_roots)} folders; with missing references: {len(findings)}",
+    )
     for finding in findings:
         text = one_line(finding.atom.content)
         skip_reason = _skip_reason(finding, context.store)

@@ -120,6 +120,9 @@ def probe(context: StepContext) -> StepPlan:
     """Compare idle statements with later evidence and create a pair for review where they contradict."""
     plan, working_set = PlanBuilder(), WorkingSet(StoreReads(context.store), context.scope, context.now)
     idle = select_idle(context)
+    plan.examined = f"{len(idle)} statements that were not used for {MIN_IDLE.days} days, at most {MAX_PER_DAY} a day"
+    if context.chat is None:
+        plan.examined += "; not compared: no chat model is set"
     for statement in idle:
         if statement.validity.covers(context.now):
             _probe(statement, working_set, context, plan)

@@ -17,7 +17,10 @@ _MAX_LISTED = 200
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """One step in one scope. `held`: why it waits for review; `failed`: why nothing was done."""
+    """One step in one scope. `held`: why it waits for review; `failed`: why nothing was done.
+
+    `examined`: how much it looked at, and why nothing moved if nothing did.
+    """
 
     step: str
     scope: Scope
@@ -26,6 +29,7 @@ class StepReport:
     notes: tuple[str, ...] = ()
     held: str | None = None
     failed: str | None = None
+    examined: str = ""
 
     @property
     def summary(self) -> str:

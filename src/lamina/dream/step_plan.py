@@ -30,12 +30,14 @@ class StepPlan:
 
     `changes` are atoms in their new state (revision 0 is a new atom). `after_commit` runs once the changes are
     committed, or if there are none; `after_in_dry_run`: it only writes inside the store's trial, so a dry run may call
-    it as well. `notes` say what was noticed and left alone.
+    it as well. `notes` say what was noticed and left alone; `examined` says how much the step looked at, and why
+    nothing moved if nothing did.
     """
 
     changes: tuple[Atom, ...] = ()
     moves: tuple[Move, ...] = ()
     notes: tuple[str, ...] = ()
+    examined: str = field(default="", compare=False)
     after_commit: Callable[[], None] = field(default=lambda: None)
     after_in_dry_run: bool = False
 
@@ -52,6 +54,7 @@ class PlanBuilder:
     changes: dict[AtomId, Atom] = field(default_factory=dict)
     moves: list[Move] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    examined: str = ""
 
     def list_move(self, action: str, atom: Atom, why: str) -> None:
         """List what happens to an atom."""
@@ -70,4 +73,4 @@ class PlanBuilder:
 
     def build(self) -> StepPlan:
         """Return the plan."""
-        return StepPlan(tuple(self.changes.values()), tuple(self.moves), tuple(self.notes))
+        return StepPlan(tuple(self.changes.values()), tuple(self.moves), tuple(self.notes), self.examined)

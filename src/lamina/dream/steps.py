@@ -46,7 +46,8 @@ def prune(context: StepContext) -> StepPlan:
         store.queue.jobs.prune(logs)
         store.admin.usage.prune(use)
 
-    return StepPlan(notes=tuple(notes), after_commit=delete_old)
+    examined = f"recall logs, jobs and usage from before {logs:%Y-%m-%d} and {use}"
+    return StepPlan(notes=tuple(notes), examined=examined, after_commit=delete_old)
 
 
 BATCH_SIZE = 5000
@@ -67,7 +68,11 @@ def precision(context: StepContext) -> StepPlan:
             context.store.signals.ageing.mark_bits_applied(batch)
 
     changes = encodings.set_precision(bits, dry_run=True)
-    return StepPlan(notes=(note,) if (note := describe_changes(changes)) else (), after_commit=apply_precision)
+    return StepPlan(
+        notes=(note,) if (note := describe_changes(changes)) else (),
+        examined=f"{len(bits):,} memories whose vectors should have another precision",
+        after_commit=apply_precision,
+    )
 
 
 def describe_changes(changes: PrecisionChange) -> str:
@@ -90,7 +95,9 @@ def throttle_step(name: str, step: Step) -> Step:
     def run_if_due(context: StepContext) -> StepPlan:
         position = context.store.journal.position()
         if not _is_due(context, context.store.queue.dream_progress.get_position(context.scope, name)):
-            return StepPlan()
+            return StepPlan(
+                examined=f"nothing: too little has changed since the last time; `--step {name}` runs it now"
+            )
         plan = step(context)
         if context.should_stop():
             return plan  # it may be incomplete, so the next dream runs it again

@@ -22,6 +22,7 @@ from lamina.atom.status import Status
 from lamina.capture.llm.quote_support import has_only_known_names
 from lamina.dream.clusters import find_clusters
 from lamina.dream.duplicate_proposals import propose_duplicates
+from lamina.dream.model_thresholds import similarity_thresholds
 from lamina.dream.step_context import StepContext
 from lamina.dream.step_plan import PlanBuilder, StepPlan
 from lamina.dream.synthesis import (
@@ -123,7 +124,10 @@ def merge(context: StepContext) -> StepPlan:
         key=lambda statement: statement.id,
     )
     syntheses, plan = ExistingSyntheses(context), _MergePlan()
-    for theme in (*_cluster_themes(context, statements), *_subject_themes(context, statements, syntheses)):
+    loose = [atom for atom in statements if not atom.pinned]
+    embedder = context.embedder() if len(loose) >= CLUSTER_THRESHOLDS[0] else None
+    clusters = list(_cluster_themes(context, embedder, loose)) if embedder is not None else []
+    for theme in (*clusters, *_subject_themes(context, statements, syntheses)):
         if context.should_stop():
             return StepPlan(notes=("interrupted; the next dream continues",))
         if not syntheses.covers(theme):
@@ -133,7 +137,19 @@ def merge(context: StepContext) -> StepPlan:
             plan.record("let go", synthesis.with_(status=Status.TOMBSTONED), "its sources have changed")
     for duplicate in propose_duplicates(context, statements):
         plan.record("ask", duplicate, f"{len(duplicate.derived_from)} statements with the same text")
+    plan.examined = _describe_examined(len(loose), len(clusters), embedder)
     return plan.build()
+
+
+def _describe_examined(statement_count: int, cluster_count: int, embedder: Embedder | None) -> str:
+    """Describe how many statements were compared, by which model, and how many groups have one meaning."""
+    examined, least = f"{statement_count:,} statements", CLUSTER_THRESHOLDS[0]
+    if embedder is None:
+        why = f"fewer than {least}" if statement_count < least else "no embedding model is loaded"
+        return f"{examined}, not compared by meaning: {why}"
+    cosine = similarity_thresholds(embedder.model.id).cluster
+    groups = f"groups of {least} or more with a mean cosine above {cosine}: {cluster_count or 'none'}"
+    return f"{examined}, compared by {embedder.model.id}; {groups}"
 
 
 def _write_synthesis(theme: Theme, context: StepContext, syntheses: ExistingSyntheses, plan: _MergePlan) -> None:
@@ -167,13 +183,10 @@ def _synthesis_text(theme: Theme, context: StepContext, plan: _MergePlan) -> str
     return summarise_cluster(theme.members, writer)
 
 
-def _cluster_themes(context: StepContext, statements: Sequence[Atom]) -> Iterator[Theme]:
+def _cluster_themes(context: StepContext, embedder: Embedder, loose: Sequence[Atom]) -> Iterator[Theme]:
     """Return clusters of statements with similar meaning and different text, the largest first."""
-    loose = [atom for atom in statements if not atom.pinned]
-    embedder = context.embedder() if len(loose) >= CLUSTER_THRESHOLDS[0] else None
-    if embedder is None:
-        return
-    for rows in find_clusters(_load_vectors(context, embedder, loose)):
+    cosine = similarity_thresholds(embedder.model.id).cluster
+    for rows in find_clusters(_load_vectors(context, embedder, loose), cosine):
         members = tuple(loose[row] for row in rows)
         cited = members[:MAX_CITED]
         if len(distinct_statements(cited)) > 1:
