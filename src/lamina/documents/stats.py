@@ -39,6 +39,7 @@ class StatsDocument(JsonDocument):
     """Counts of atoms, pending work, jobs and disk usage.
 
     Models, vectors, bytes and jobs belong to the whole vault; they are empty for callers who do not administer it.
+    `unused_bytes`: what the index would give back to the disk.
     """
 
     scope: str
@@ -51,6 +52,7 @@ class StatsDocument(JsonDocument):
     files: dict[str, Any]
     models: dict[str, int]
     vector_bytes: dict[str, int]
+    unused_bytes: int
     waiting: int
     to_review: int
     bytes: dict[str, int]
@@ -58,7 +60,7 @@ class StatsDocument(JsonDocument):
     problems: list[ProblemDocument]
 
 
-_VAULT_WIDE_FIELDS: dict[str, dict[str, int]] = {"models": {}, "vector_bytes": {}, "bytes": {}}
+_VAULT_WIDE_FIELDS: dict[str, Any] = {"models": {}, "vector_bytes": {}, "unused_bytes": 0, "bytes": {}}
 
 
 def stats_document(memory: Memory, *, whole_vault: bool = False) -> StatsDocument:

@@ -66,6 +66,7 @@ def precision(context: StepContext) -> StepPlan:
             batch = dict(items[start : start + BATCH_SIZE])
             encodings.set_precision(batch)
             context.store.signals.ageing.mark_bits_applied(batch)
+        encodings.reclaim()
 
     changes = encodings.set_precision(bits, dry_run=True)
     return StepPlan(

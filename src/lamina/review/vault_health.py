@@ -57,6 +57,7 @@ def collect_stats(store: Store, scopes: Sequence[Scope], state_folder: Path, pen
         "files": store.projection.summary(lambda path: is_in_scopes(path, scopes)),
         "models": store.passages.encodings.count_by_model(),
         "vector_bytes": _vector_bytes(store),
+        "unused_bytes": store.passages.encodings.unused_bytes(),
         "waiting": pending_count,
         "chat": _chat_usage(store),
         "bytes": {file.name: file.stat().st_size for file in sorted(state_folder.glob("*.db"))},

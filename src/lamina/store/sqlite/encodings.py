@@ -33,8 +33,10 @@ from lamina.store.sqlite.precision import (
     change_precision,
     count_moves,
     read_sizes,
+    read_unused_bytes,
     read_vector_rows,
     read_wanted_bits,
+    reclaim_unused_bytes,
 )
 from lamina.vectors.levels import Floats
 from lamina.vectors.stored_vectors import pack
@@ -161,6 +163,14 @@ class SqliteEncodings:
         change = self._index.run(lambda index: (count_moves if dry_run else change_precision)(index.db, bits))
         self._index.note_vectors()
         return change
+
+    def unused_bytes(self) -> int:
+        """Return about how many bytes of index.db hold nothing."""
+        return self._index.run(lambda index: read_unused_bytes(index.db))
+
+    def reclaim(self) -> int:
+        """Rewrite index.db without its unused bytes if they are a fifth of it; return how many were given back."""
+        return self._index.run(lambda index: reclaim_unused_bytes(index.db))
 
     def coarse_vectors(self, model: str, keys: Collection[PassageKey]) -> dict[PassageKey, tuple[int, Floats]]:
         """Return bits and decoded vectors of passages below full precision."""

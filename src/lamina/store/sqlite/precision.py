@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from lamina.atom.identity import AtomId
+from lamina.errors import StoreBusy
 from lamina.store.encodings import FULL_BITS, MIN_BITS_FOR_STATES, EncodingSizes, PrecisionChange
 from lamina.store.sqlite.database import CorruptDatabase, Database
 from lamina.vectors.stored_vectors import DamagedVectors, StoredVectors, pack, unpack
@@ -77,7 +78,12 @@ _WANTED = (
 _ROWS = (
     "SELECT v.id, v.bits, v.wanted, EXISTS(SELECT 1 FROM states s WHERE s.vector=v.id) FROM vectors v WHERE v.digest=?"
 )
+_ADD_FREED = (
+    "INSERT INTO room VALUES('freed', 0, 0, ?) ON CONFLICT(what, bits) DO UPDATE SET bytes=bytes+excluded.bytes"
+)
 _BATCH = 500
+MIN_RECLAIMED, RECLAIMED_SHARE = 256 * 1024, 5
+"""The file is rewritten if at least so many bytes, and one in so many of all its bytes, are unused."""
 HEADER_BYTES = 2
 """Bytes before the vectors of a text that contain their width."""
 
@@ -126,8 +132,30 @@ def change_precision(db: Database, bits: Mapping[AtomId, int]) -> PrecisionChang
     moves = list[_VectorMove]()
     for batch in _batches(bits):
         with db.write_transaction(durable=False):
+            before = _stored_bytes(db)
             moves += move_batch(db, batch, bits)
+            db.run(_ADD_FREED, (max(0, before - _stored_bytes(db)),))
     return _summarise(moves)
+
+
+def read_unused_bytes(db: Database) -> int:
+    """Return about how many bytes hold nothing: free pages, or what shorter vectors left inside of pages."""
+    (freed,) = db.one("SELECT bytes FROM room WHERE what='freed'") or (0,)
+    return max(int(freed), _pragma(db, "freelist_count") * _pragma(db, "page_size"))
+
+
+def reclaim_unused_bytes(db: Database) -> int:
+    """Rewrite the file if a fifth of it is unused; return by how much it shrank, 0 if another program is reading it."""
+    size, unused = _pragma(db, "page_count") * _pragma(db, "page_size"), read_unused_bytes(db)
+    if db.in_transaction or unused < MIN_RECLAIMED or unused * RECLAIMED_SHARE < size:
+        return 0
+    try:
+        db.scrub()
+    except StoreBusy:
+        return 0
+    with db.write_transaction(durable=False):
+        db.run("UPDATE room SET bytes=0 WHERE what='freed'")
+    return size - _pragma(db, "page_count") * _pragma(db, "page_size")
 
 
 def move_batch(db: Database, ids: Iterable[AtomId], bits: Mapping[AtomId, int]) -> list[_VectorMove]:
@@ -161,6 +189,16 @@ def read_sizes(db: Database) -> EncodingSizes:
     sizes = {(what, bits): (texts, bytes_used) for what, bits, texts, bytes_used in db.rows("SELECT * FROM room")}
     vectors = {bits: size for (what, bits), size in sorted(sizes.items(), reverse=True) if what == "vectors"}
     return EncodingSizes({bits: size for bits, size in vectors.items() if size[0]}, sizes.get(("states", 0), (0, 0)))
+
+
+def _stored_bytes(db: Database) -> int:
+    row = db.one("SELECT sum(bytes) FROM room WHERE what IN ('vectors', 'states')")
+    return int(row[0] or 0) if row else 0
+
+
+def _pragma(db: Database, name: str) -> int:
+    row = db.one(f"PRAGMA {name}")
+    return int(row[0]) if row else 0
 
 
 def _find_moves(db: Database, ids: Iterable[AtomId], bits: Mapping[AtomId, int]) -> list[_VectorMove]:
