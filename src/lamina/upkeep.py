@@ -22,6 +22,7 @@ from lamina.engine.caller_access import CallerAccess
 from lamina.engine.captures import SessionReading
 from lamina.engine.due_work import DueWork
 from lamina.errors import InvalidInput, Refused
+from lamina.importers.import_job import find_interrupted_imports, is_interrupted
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.lifecycle.promotion import decide_manual_demotion, decide_manual_promotion
 from lamina.lifecycle.retention import RetentionMode
@@ -136,8 +137,9 @@ class Upkeep:
         faults = self._store.admin.check() if deep else []
         chat = self._engine.models.find_chat_fault() if look else None
         faults += [chat] if chat else []
-        problems = problems_in(self._store, self._caller.scopes)
-        return Diagnosis(tuple(problems), tuple(faults), tuple(self._diagnosis_notes()))
+        stopped = find_interrupted_imports(self._store.queue.jobs, self._caller.scopes, self._access.now())
+        problems = (*problems_in(self._store, self._caller.scopes), *stopped)
+        return Diagnosis(problems, tuple(faults), tuple(self._diagnosis_notes()))
 
     @traced(Operation.READ)
     def stats(self) -> dict[str, Any]:
@@ -147,8 +149,12 @@ class Upkeep:
         return {"vault": str(engine.root), "scope": caller.scope, **counts}
 
     def jobs(self) -> list[Job]:
-        """Return the background jobs with their holder, progress and result."""
-        return self._store.queue.jobs.list()
+        """Return the background jobs with their holder, progress and result; those of ended processes have no holder."""
+        now = self._access.now()
+        return [
+            replace(job, holder="", error=job.error or "interrupted") if is_interrupted(job, now) else job
+            for job in self._store.queue.jobs.list()
+        ]
 
     def plot(self, path: str | os.PathLike[str]) -> Path:
         """Draw retention, heat and the number of atoms over time into an .svg or .png file; return its path."""

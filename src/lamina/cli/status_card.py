@@ -25,7 +25,7 @@ def build_status_card(session: CommandSession) -> CommandResult:
         )
     memory = session.memory
     stats = memory.upkeep.stats()
-    problems = memory.upkeep.doctor().problems if stats["files"]["problems"] else ()
+    problems = memory.upkeep.doctor(look=bool(stats["files"]["problems"])).problems
     entries = memory.journal(limit=LAST_COMMITS)
     steps = suggest_commands(session, stats, len(problems))
     data = {

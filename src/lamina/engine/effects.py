@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from lamina.atom.atom import Atom
@@ -23,6 +24,7 @@ from lamina.dream.step_context import StepContext
 from lamina.engine.background_work import BackgroundWork
 from lamina.engine.disk_errors import translate_disk_errors
 from lamina.errors import Refused, StoreError
+from lamina.importers.import_job import ImportProgress, hold_import_job
 from lamina.importers.inbox import InboxResult
 from lamina.logs import summarise_error
 from lamina.model_registry import ModelRegistry
@@ -138,6 +140,12 @@ class Effects:
         with hold_lease(lease):
             yield lease
 
+    @contextmanager
+    def hold_import_job(self, scope: Scope, path: Path) -> Iterator[ImportProgress]:
+        """Register the import of a path and its progress; Refused while another process imports it."""
+        with hold_import_job(self._store.queue.jobs, scope, path) as report:
+            yield report
+
     def read_imported(self, read: Callable[[], list[Receipt]]) -> list[Receipt]:
         """Extract statements from imported words."""
         return read()
@@ -231,6 +239,11 @@ class TrialEffects:
     def lease_session(self, lease: SessionLease) -> Iterator[SessionLease | None]:
         """Take no lease: the transaction keeps everyone else out."""
         yield None
+
+    @contextmanager
+    def hold_import_job(self, scope: Scope, path: Path) -> Iterator[ImportProgress]:
+        """Register nothing: the transaction keeps everyone else out."""
+        yield lambda done, total: None
 
     def read_imported(self, read: Callable[[], list[Receipt]]) -> list[Receipt]:
         """Extract nothing: an import is long, and its calls of a language model cost money."""

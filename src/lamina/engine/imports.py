@@ -42,8 +42,15 @@ class Imports:
         caller, tally = self._access.caller, ImportTally()
         scope = caller.writing_scope(private)
         with translate_disk_errors():
-            plan = plan_import(path)
-            run_import(plan, self._make_target(scope, caller.agents(private), "import"), progress, tally)
+            plan, effects = plan_import(path), self._access.engine.effects
+            with effects.hold_import_job(scope, path) as report:
+
+                def show_progress(stage: str, done: int, total: int) -> None:
+                    report(done, total)
+                    if progress is not None:
+                        progress(stage, done, total)
+
+                run_import(plan, self._make_target(scope, caller.agents(private), "import"), show_progress, tally)
         if not self._sessions.is_instant:
             for receipt in self._access.engine.effects.read_imported(
                 lambda: self._sessions.read_queues((scope,), progress)

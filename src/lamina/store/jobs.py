@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,12 +45,26 @@ class Jobs(Protocol):
         """Return all jobs, by name."""
 
     def prune(self, before: datetime) -> int:
-        """Delete jobs that finished before a moment and have no holder; return how many."""
+        """Delete jobs that finished before a moment, or whose lease expired before it; return how many."""
 
 
 def new_lease_token() -> str:
-    """Return a token that no other holder has. Host and process are only for people who read the list of jobs."""
+    """Return a token that no other holder has; it begins with the host and the process."""
     return f"{socket.gethostname()}:{os.getpid()}-{secrets.token_hex(8)}"
+
+
+def has_ended(holder: str) -> bool:
+    """Return whether the process of a holder is known to have ended: it ran on this machine and is not there."""
+    host, _, token = holder.rpartition(":")
+    if host != socket.gethostname() or sys.platform == "win32":
+        return False
+    try:
+        os.kill(int(token.partition("-")[0]), 0)
+    except ProcessLookupError:
+        return True
+    except (ValueError, OSError):
+        return False
+    return False
 
 
 class LeaseRenewal:

@@ -65,10 +65,10 @@ class SqliteJobs:
         ]
 
     def prune(self, before: datetime) -> int:
-        """Delete finished jobs; return how many."""
+        """Delete jobs that finished, or whose process ended, before a moment; return how many."""
         with self._db.write_transaction(durable=False):
             deleted = self._db.rows(
-                "DELETE FROM jobs WHERE holder='' AND finished_at<? RETURNING name", (to_millis(before),)
+                "DELETE FROM jobs WHERE (holder='' AND finished_at<?1) OR until<?1 RETURNING name", (to_millis(before),)
             )
             return len(deleted)
 
