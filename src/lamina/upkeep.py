@@ -149,7 +149,7 @@ class Upkeep:
         return {"vault": str(engine.root), "scope": caller.scope, **counts}
 
     def jobs(self) -> list[Job]:
-        """Return the background jobs with their holder, progress and result; those of ended processes have no holder."""
+        """Return the background jobs with their holder, progress and result; those of ended processes have none."""
         now = self._access.now()
         return [
             replace(job, holder="", error=job.error or "interrupted") if is_interrupted(job, now) else job

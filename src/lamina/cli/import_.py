@@ -30,6 +30,7 @@ _RESULT_LABELS = {
     "superseded": "kept as history: it was superseded there",
     "invalidated": "kept out of recall: it was wrong there",
     "taken back": "kept out of recall: it was taken back there",
+    "merged": "kept as history: it was merged there",
     "challenged": "disputed: it contradicts a statement",
 }
 """What became of imported statements, and why."""
@@ -47,7 +48,9 @@ def import_(
     session: CommandSession,
     path: Annotated[
         Path,
-        typer.Argument(help="A ChatGPT or Claude export, a vault, a folder of notes, or a file.", show_default=False),
+        typer.Argument(
+            help="An export, a vault, a memory of engram, a folder of notes, or a file.", show_default=False
+        ),
     ],
     yes: Annotated[bool, typer.Option("--yes", help="Confirm every extracted statement without asking.")] = False,
     private: PrivateOption = False,

@@ -43,10 +43,10 @@ class Imports:
         scope = caller.writing_scope(private)
         with translate_disk_errors():
             plan, effects = plan_import(path), self._access.engine.effects
-            with effects.hold_import_job(scope, path) as report:
+            with effects.hold_import_job(scope, path) as store_progress:
 
                 def show_progress(stage: str, done: int, total: int) -> None:
-                    report(done, total)
+                    store_progress(done, total)
                     if progress is not None:
                         progress(stage, done, total)
 

@@ -16,7 +16,7 @@ from lamina.atom.atom import Atom, Signals
 from lamina.atom.effective_status import effective_from
 from lamina.atom.identity import AtomId, IdSource, is_atom_id
 from lamina.atom.scope import Scope, readable_scopes
-from lamina.atom.status import ENDED, Status, TransitionCause
+from lamina.atom.status import Status, TransitionCause
 from lamina.capture.draft import parse_draft, redact_fields
 from lamina.capture.erased_text import find_erased_statements
 from lamina.capture.existing_statements import FORGET_REQUESTED_AT
@@ -36,6 +36,8 @@ _RESULTS = {
     Status.SUPERSEDED: Result.SUPERSEDED,
     Status.INVALIDATED: Result.INVALIDATED,
     Status.TOMBSTONED: Result.TAKEN_BACK,
+    Status.MERGED: Result.MERGED,
+    Status.CHALLENGED: Result.CHALLENGED,
 }
 _SUCCESSOR_KEY = "replaced_by"
 """Metadata key under which an ended statement names its successor by its foreign id, until the
@@ -149,7 +151,7 @@ def write_fact(
         evidence=quote_locator.find_evidence(item.quotes, writer.origin, item.source_id.partition(":")[0]),
         derived_from=tuple(source for source in sources if source is not None),
     )
-    if item.status in ENDED or _has_ended(item, now):
+    if item.status is not Status.CONSTRAINED or _has_ended(item, now):
         receipt = _write_ended(atom, item, writer, store, successions)
     else:
         receipt = _write_pending(atom, item, writer, store, now, successions)
@@ -163,7 +165,7 @@ def write_fact(
 def _store_signals(atom: Atom, imported: Signals, store: Store) -> None:
     """Store the counters of an imported statement, merged with those of the statement that it repeats."""
     counted = store.signals.get([atom.id]).get(atom.id, Signals())
-    merged = merge_counters(counted, imported)
+    merged = imported if counted == Signals() else merge_counters(counted, imported)
     if merged != counted:
         store.signals.put(atom.id, merged)
 
@@ -211,11 +213,11 @@ def _write_ended(
     atom: Atom, item: ImportedFact, writer: Writer, store: Store, successions: ForeignSuccessions
 ) -> Receipt:
     """Write a statement that had ended: recall does not return it, and nothing active gives way to it."""
-    ended = atom.with_(status=item.status if item.status in ENDED else Status.SUPERSEDED)
+    ended = atom.with_(status=Status.SUPERSEDED if item.status is Status.CONSTRAINED else item.status)
     is_retracted = ended.status in (Status.INVALIDATED, Status.TOMBSTONED)
     if is_retracted and not ended.evidence and not item.keeps_retracted:
         return Receipt(None, (Outcome(Result.REFUSED, ended, "it was retracted in the memory it comes from"),))
-    if ended.status is Status.TOMBSTONED:
+    if ended.status is Status.TOMBSTONED and not item.has_faded:
         ended = ended.with_(metadata={FORGET_REQUESTED_AT: format_time(ended.observed_at), **ended.metadata})
     erased = find_erased_statements([ended], StoreReads(store))
     if erased:
@@ -275,4 +277,5 @@ def _commit(
 
 
 def _reason(item: ImportedFact) -> str:
-    return f"imported {redact(item.source_id).text}"
+    note = f"; {redact(item.note).text}" if item.note else ""
+    return f"imported {redact(item.source_id).text}{note}"

@@ -95,6 +95,7 @@ class ImportedFact:
     `quotes` are the words it rests on, as far as they are known; `replaces` the ids of statements that it superseded
     there, `sources` those it was made of. `labels` are fields of the atom that a draft does not have, `left_out` fields
     that are not imported. `keeps_retracted`: it is written even if it was retracted there and rests on no words.
+    `note` is added to the reason of its commit. `has_faded`: it was hidden there by its age, not on request.
     """
 
     draft: Draft
@@ -113,6 +114,8 @@ class ImportedFact:
     run_id: str | None = None
     sources: tuple[str, ...] = ()
     keeps_retracted: bool = False
+    note: str = ""
+    has_faded: bool = False
 
     @property
     def key(self) -> str:

@@ -12,6 +12,7 @@ from lamina.importers.chat_export import ChatExport, describe_unreadable_chats, 
 from lamina.importers.chat_formats import CHATGPT, CLAUDE
 from lamina.importers.csv_export import open_csv_export
 from lamina.importers.documents import DOCUMENT_SUFFIXES, UnreadableDocument, read_document
+from lamina.importers.engram_export import open_engram_export
 from lamina.importers.foreign_vault import LATTICE, REMNIC, open_foreign_vault
 from lamina.importers.import_items import ImportStep
 from lamina.importers.lamina_export import open_json_export, open_markdown_export
@@ -65,6 +66,7 @@ FORMATS: tuple[SupportedFormat, ...] = (
         "ChatGPT or Claude export (zip, folder or conversations.json)",
         lambda path: ChatExport.from_path(path, (CHATGPT, CLAUDE)),
     ),
+    SupportedFormat("memory of engram (SQLite file or JSON export)", open_engram_export),
     SupportedFormat("OKF bundle", open_okf_bundle),
     SupportedFormat("export of lamina as markdown", open_markdown_export),
     SupportedFormat(f"{LATTICE.name} or {REMNIC.name}", open_foreign_vault),
