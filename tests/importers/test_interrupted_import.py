@@ -18,7 +18,7 @@ from lamina.importers.import_job import find_interrupted_imports
 from lamina.store.jobs import has_ended, new_lease_token
 from vault_workspace import eventually
 
-KILLED_AT = 60
+KILLED_AT = 51
 """After the first batch of facts was committed."""
 _IMPORT = """
 import os, signal, sys
