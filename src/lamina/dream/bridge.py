@@ -154,12 +154,17 @@ def _load_centroids(context: StepContext, model: str) -> list[NameCentroid]:
     """Return a centroid for each name with enough statements, the most mentioned first."""
     by_name: dict[str, dict[AtomId, Atom]] = defaultdict(dict)
     spelling: dict[str, str] = {}
-    for atom in context.statements():
+    statements = context.statements()
+    for atom in statements:
         for name in (*atom.entities, atom.subject, *_names_in(atom.content)):
             form = normal_form(name)
             if form and not is_role(name) and form not in _CALENDAR_WORDS:
                 by_name[form][atom.id] = atom
                 spelling.setdefault(form, name)
+    for atom in statements:
+        first_word = normal_form(atom.content.partition(" ")[0])
+        if first_word in by_name:  # every first word has a capital, so it is a name only if it is one elsewhere
+            by_name[first_word][atom.id] = atom
     order = sorted(
         (form for form in by_name if len(by_name[form]) >= MIN_STATEMENTS), key=lambda form: (-len(by_name[form]), form)
     )

@@ -22,8 +22,8 @@ class SimilarityThresholds:
 
 
 _BY_FAMILY: Mapping[str, SimilarityThresholds] = {
-    "all-MiniLM": SimilarityThresholds(cluster=0.75),
-    "wordllama": SimilarityThresholds(cluster=0.7, bridge_min=0.6, bridge_max=0.85),
+    "all-MiniLM": SimilarityThresholds(cluster=0.75, bridge_min=0.7),
+    "wordllama": SimilarityThresholds(cluster=0.7, bridge_min=0.5, bridge_max=0.85),
 }
 
 
