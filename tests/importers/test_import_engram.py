@@ -15,6 +15,10 @@ from lamina import Atom, Memory
 from lamina.atom.status import Status
 from lamina.errors import InvalidInput
 from lamina.importers.chat_export import moment_from_seconds
+from lamina.importers.engram_entities import import_names, import_relation
+from lamina.importers.engram_export import open_engram_export
+from lamina.importers.engram_memories import EngramContext, import_diary, import_memory
+from lamina.importers.import_items import ImportedFact, SkippedItem
 from lamina.importers.import_writer import ImportReport
 
 ENDED = {"challenged", "superseded", "merged", "invalidated"}
@@ -162,3 +166,36 @@ def test_a_memory_of_a_wrong_shape_is_a_problem_and_the_rest_arrives(tmp_path: P
         assert [problem.path for problem in report.problems] == ["engram.db memories #2"]
         assert dict(report.skipped)["it is empty"] == 1
         assert report.facts == COUNT + 1
+
+
+NOTHING_ELSE = EngramContext({"a": "Ann", "b": "Bob"}, {}, {}, {}, {})
+
+
+def test_a_memory_without_the_newer_columns_is_read_too() -> None:
+    row = {"id": "m", "content": "The API uses JWT tokens.", "layer": "semantic", "importance": 2, "created_at": START}
+    fact = import_memory(row, "here", NOTHING_ELSE)
+    assert isinstance(fact, ImportedFact) and fact.signals is None
+    assert (fact.draft.kind, fact.draft.layer, fact.draft.importance) == ("fact", "semantic", 1.0)
+    assert fact.status is Status.CONSTRAINED and fact.draft.memory_type is None
+    assert isinstance(import_memory({**row, "content": " "}, "here", NOTHING_ELSE), SkippedItem)
+    invalidated = import_memory({**row, "metadata": '{"invalidated": true}'}, "here", NOTHING_ELSE)
+    assert isinstance(invalidated, ImportedFact) and invalidated.status is Status.INVALIDATED
+
+
+def test_a_relation_needs_both_ends_and_a_name_another_one() -> None:
+    relation = import_relation({"source": "a", "target": "b", "relation_type": "KNOWS"}, "here", NOTHING_ELSE)
+    assert (relation.draft.content, relation.draft.confidence) == ("Ann knows Bob", 0.4)
+    with pytest.raises(InvalidInput, match="missing"):
+        import_relation({"source": "a", "target": "c"}, "here", NOTHING_ELSE)
+    assert [fact.draft.value for fact in import_names({"id": "a", "canonical_name": "Ann", "aliases": ["A."]}, "")] == [
+        "A."
+    ]
+    assert list(import_names({"id": "a", "canonical_name": "Ann"}, "")) == []
+
+
+def test_other_files_are_no_memories_of_engram(tmp_path: Path) -> None:
+    (tmp_path / "notes.json").write_text('{"memories": "many"}')
+    (tmp_path / "notes.md").write_text("memories")
+    assert open_engram_export(tmp_path / "notes.json") is None
+    assert open_engram_export(tmp_path / "notes.md") is None and open_engram_export(tmp_path) is None
+    assert isinstance(import_diary({"text": "\n"}, "here")[0], SkippedItem)

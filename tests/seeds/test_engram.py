@@ -165,7 +165,7 @@ def test_recall_takes_a_mode(memory: Memory, mode: str | None, types: set[str]) 
     memory.remember(f"{PORT} This is a fact.")
     memory.remember(f"{PORT} This is how to restart it.", kind="procedure")
     memory.remember(f"{PORT} This is a story.", kind="event")
-    recalled = memory.recall("port API", **({"mode": mode} if mode else {}))
+    recalled = memory.recall("port API", mode=mode) if mode else memory.recall("port API")
     assert {hit.atom.memory_type.value for hit in recalled.hits} == types
 
 
