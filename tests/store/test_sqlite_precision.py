@@ -13,13 +13,17 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import apsw
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lamina.atom.identity import AtomId
+from lamina.atom.passage import passage_digest, passages_of
 from lamina.atom.status import Status
 from lamina.clock import FixedClock
 from lamina.store.ageing_state import AgeingState
+from lamina.store.encodings import PackedStates, TextEncoding
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite import model_vectors as model_vectors
 from lamina.store.sqlite.encodings import _missing_clause
@@ -254,3 +258,48 @@ def test_existing_readers_find_the_same_as_new_ones(tmp_path: Path, large: bool)
             encode_missing(harness)
         assert result.keys() == before.keys()
         assert result != before
+
+
+def put_large_vectors(harness: StoreHarness, count: int) -> list[AtomId]:
+    """Add atoms whose vectors and token states fill most of the index; return their ids."""
+    atoms = [harness.add(f"Event {n} had {n * 7} guests.") for n in range(count)]
+    random = np.random.default_rng(3)
+    encodings = [
+        TextEncoding(
+            passage_digest(atom, passages_of(atom)[0]),
+            random.standard_normal((1, 384)).astype(np.float32),
+            PackedStates("bytes", random.bytes(800)),
+        )
+        for atom in atoms
+    ]
+    harness.encodings.put(MODEL, encodings)
+    return [atom.id for atom in atoms]
+
+
+def test_the_file_shrinks_once_a_fifth_of_it_is_unused(tmp_path: Path) -> None:
+    with open_store(tmp_path) as harness:
+        ids = put_large_vectors(harness, 300)
+        assert harness.encodings.unused_bytes() == 0 == harness.encodings.reclaim()
+        harness.encodings.set_precision(dict.fromkeys(ids, 2))
+        unused = harness.encodings.unused_bytes()
+        assert unused > 300_000
+        freed, size = harness.encodings.reclaim(), (tmp_path / "index.db").stat().st_size
+        assert unused / 2 < freed and size < 600_000
+        assert harness.encodings.unused_bytes() < 50_000 and harness.encodings.reclaim() == 0
+        assert len(harness.encodings.vectors(MODEL, ids)) == 300
+        assert harness.store.admin.check() == []
+
+
+def test_a_reader_keeps_its_snapshot_and_the_file_shrinks_afterwards(tmp_path: Path) -> None:
+    with open_store(tmp_path) as harness:
+        ids = put_large_vectors(harness, 300)
+        harness.encodings.set_precision(dict.fromkeys(ids, 2))
+        reader = apsw.Connection(str(tmp_path / "index.db"))
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM vectors").fetchall() == [(300,)]
+        assert harness.encodings.reclaim() > 0
+        assert reader.execute("SELECT count(*) FROM vectors WHERE bits=2").fetchall() == [(300,)]
+        reader.execute("COMMIT")
+        reader.close()
+        assert len(harness.encodings.vectors(MODEL, ids)) == 300
+    assert (tmp_path / "index.db").stat().st_size < 600_000

@@ -212,7 +212,7 @@ class Encodings(Protocol):
         """Return about how many bytes of the index hold nothing since vectors were stored in fewer bits or deleted."""
 
     def reclaim(self) -> int:
-        """Give unused bytes back to the disk if they are worth the work; return how many. Never waits for a reader."""
+        """Give unused bytes back to the disk if they are worth the work; return how many. Waits for no reader."""
 
     def coarse_vectors(self, model: str, keys: Collection[PassageKey]) -> dict[PassageKey, tuple[int, Floats]]:
         """Return, for passages below full precision, the bits and the decoded vectors, one row per chunk."""

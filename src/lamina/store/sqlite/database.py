@@ -159,6 +159,18 @@ class Database:
             self._db.execute("VACUUM")
             self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
+    def compact(self) -> None:
+        """Rewrite the file without unused space; while another program reads, the file shrinks after it has finished."""
+        with self._lock, translate_errors(self.path):
+            self._db.execute("VACUUM")
+            self._db.set_busy_handler(None)
+            try:
+                self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.BusyError:
+                pass  # a later checkpoint copies the log
+            finally:
+                self._db.set_busy_handler(self._handle_busy)
+
     def is_current_file(self) -> bool:
         """Return whether the file at the path is still the one that was opened."""
         try:

@@ -134,7 +134,8 @@ def change_precision(db: Database, bits: Mapping[AtomId, int]) -> PrecisionChang
         with db.write_transaction(durable=False):
             before = _stored_bytes(db)
             moves += move_batch(db, batch, bits)
-            db.run(_ADD_FREED, (max(0, before - _stored_bytes(db)),))
+            freed = before - _stored_bytes(db)
+            db.run_many(_ADD_FREED, [(freed,)] if freed > 0 else [])
     return _summarise(moves)
 
 
@@ -145,12 +146,12 @@ def read_unused_bytes(db: Database) -> int:
 
 
 def reclaim_unused_bytes(db: Database) -> int:
-    """Rewrite the file if a fifth of it is unused; return by how much it shrank, 0 if another program is reading it."""
+    """Rewrite the file if a fifth of it is unused; return by how much it shrinks, 0 if another program is writing."""
     size, unused = _pragma(db, "page_count") * _pragma(db, "page_size"), read_unused_bytes(db)
     if db.in_transaction or unused < MIN_RECLAIMED or unused * RECLAIMED_SHARE < size:
         return 0
     try:
-        db.scrub()
+        db.compact()
     except StoreBusy:
         return 0
     with db.write_transaction(durable=False):
