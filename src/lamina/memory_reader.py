@@ -246,6 +246,7 @@ class MemoryReader:
         atom_id = self.get(id).id
         return self._store.signals.get([atom_id]).get(atom_id, Signals())
 
+    @traced(Operation.READ)
     def why(self, id: str) -> ImportanceReport:
         """Return how much an atom matters and why: the nine factors of its importance, and what ageing does with it."""
         atom = self.get(id)
