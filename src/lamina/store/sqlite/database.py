@@ -160,7 +160,7 @@ class Database:
             self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
     def compact(self) -> None:
-        """Rewrite the file without unused space; while another program reads, the file shrinks after it has finished."""
+        """Rewrite the file without unused space; while another program reads, it shrinks later."""
         with self._lock, translate_errors(self.path):
             self._db.execute("VACUUM")
             self._db.set_busy_handler(None)
