@@ -12,6 +12,7 @@ from engram_files import COUNT, DAY, START, memory_rows, write_database, write_e
 
 import lamina
 from lamina import Atom, Memory
+from lamina.atom.atom import Signals
 from lamina.atom.status import Status
 from lamina.errors import InvalidInput
 from lamina.importers.chat_export import moment_from_seconds
@@ -174,7 +175,7 @@ NOTHING_ELSE = EngramContext({"a": "Ann", "b": "Bob"}, {}, {}, {}, {})
 def test_a_memory_without_the_newer_columns_is_read_too() -> None:
     row = {"id": "m", "content": "The API uses JWT tokens.", "layer": "semantic", "importance": 2, "created_at": START}
     fact = import_memory(row, "here", NOTHING_ELSE)
-    assert isinstance(fact, ImportedFact) and fact.signals is None
+    assert isinstance(fact, ImportedFact) and fact.signals == Signals()
     assert (fact.draft.kind, fact.draft.layer, fact.draft.importance) == ("fact", "semantic", 1.0)
     assert fact.status is Status.CONSTRAINED and fact.draft.memory_type is None
     assert isinstance(import_memory({**row, "content": " "}, "here", NOTHING_ELSE), SkippedItem)

@@ -92,7 +92,7 @@ class EngramExport:
 
 
 def open_engram_export(path: Path) -> EngramExport | None:
-    """Return the memories at a path, or None if it is no file of engram; InvalidInput if it is an incomplete one."""
+    """Return the memories at a path, or None if it is no complete file of engram."""
     if not path.is_file():
         return None
     with path.open("rb") as file:
@@ -108,8 +108,8 @@ def _open_database(path: Path) -> EngramExport | None:
     try:
         db = _connect(path)
         columns = {row[1] for row in db.execute("PRAGMA table_info(memories)")}
-    except apsw.Error as error:
-        raise InvalidInput(f"{path.name} is a damaged SQLite file: {one_line(str(error))}") from error
+    except apsw.Error:
+        return None
     if not columns >= _MEMORY_COLUMNS:
         return None
 
@@ -141,8 +141,8 @@ def _connect(path: Path) -> apsw.Connection:
 def _open_json(path: Path) -> EngramExport | None:
     try:
         export = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{path.name} is not a complete export: {one_line(str(error))}; export it again") from error
+    except (ValueError, RecursionError):
+        return None
     memories = export.get("memories") if isinstance(export, dict) else None
     if not isinstance(memories, list) or not all(map(_is_memory, memories[:1])):
         return None
