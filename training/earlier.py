@@ -15,7 +15,7 @@ from training.reading_lists import ChatLists
 from training.train import MODELS
 from training.trunk import Vectors
 
-WANTED_PRECISION = 0.7
+WANTED_PRECISION = 0.65
 
 
 def rows(

@@ -10,7 +10,7 @@ from lamina.states.fitted_decisions import ReplacementBounds
 from lamina.states.replacement_verdict import ReplacementCertainty, judge_replacements
 from lamina.states.state_reader import StateReader
 
-BOUNDS = ReplacementBounds(sure=0.9, same_slot=0.6, likely=0.6, likely_slot=0.4, forgets=0.9)
+BOUNDS = ReplacementBounds(sure=0.9, same_slot=0.6, likely=0.6, likely_slot=0.4, forgets=0.9, forgets_named=0.6)
 
 
 class ConstantPairModel(FakePairModel):

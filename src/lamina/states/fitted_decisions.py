@@ -42,8 +42,9 @@ class ReplacementBounds:
     """The probabilities from which the models are trusted.
 
     A statement is withheld if the pair model says that it no longer holds (`sure`) and the state model that both are
-    about one slot (`same_slot`), or if the list reader says that a request to forget means it (`forgets`). From
-    `likely` and `likely_slot` on a pair of statements is only labelled.
+    about one slot (`same_slot`), or if the list reader says that a request to forget means it: `forgets`, or
+    `forgets_named` for a statement with words that the request names. From `likely` and `likely_slot` on a pair of
+    statements is only labelled.
     """
 
     sure: float
@@ -51,6 +52,7 @@ class ReplacementBounds:
     likely: float
     likely_slot: float
     forgets: float
+    forgets_named: float
 
 
 @cache

@@ -96,7 +96,7 @@ class ForgetTarget:
             key=lambda entry: (entry[0], entry[1], entry[2].said_at),
             reverse=True,
         )
-        if ranked and ranked[0][0] >= self._min_probability:
+        if ranked and ranked[0][0] >= self._min_probability(ranked[0][1]):
             is_single = len(ranked) == 1 or ranked[1][0] < ranked[0][0] - _TIE_MARGIN or ranked[1][1] < ranked[0][1]
             if is_single:
                 return ForgetChoice([ranked[0][2]], True)
@@ -112,14 +112,17 @@ class ForgetTarget:
             for sentence, probability in zip(candidates, probabilities, strict=True)
             if probability >= highest - _TIE_MARGIN
         ]
-        is_clear = highest >= self._min_probability
+        is_clear = highest >= self._min_probability(CLEAR_SHARE)
         return ForgetChoice(targets if is_clear else targets[-MAX_QUESTION_SENTENCES:], is_clear)
 
-    @property
-    def _min_probability(self) -> float:
-        """The least probability at which the list reader is believed."""
+    def _min_probability(self, share: float) -> float:
+        """Return the least probability at which the list reader is believed of a sentence with this share of the
+        topic's words."""
         lists = self._state_reader.lists if self._state_reader is not None else None
-        return load_replacement_bounds().forgets if lists is not None else 1.0
+        if lists is None:
+            return 1.0
+        bounds = load_replacement_bounds()
+        return bounds.forgets_named if share >= POSSIBLE_SHARE else bounds.forgets
 
     def _word_shares(self, candidates: Sequence[ForgetCandidate]) -> list[float]:
         """Return the weighted share of the topic words that each sentence contains; rare words weigh more."""
