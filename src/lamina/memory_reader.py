@@ -40,6 +40,8 @@ from lamina.text.timestamps import to_utc
 from lamina.working.block import Block
 
 MAX_HITS = 100
+UNLISTED_KINDS = frozenset({"box"})
+"""Kinds that `list` returns only on request: a box repeats statements that are listed."""
 RANKINGS = ("full", "plain")
 
 
@@ -173,7 +175,8 @@ class MemoryReader:
         as_of: TimeInput | None = None,
         known_at: TimeInput | None = None,
     ) -> builtins.list[Atom]:
-        """Return atoms, newest first. `status=None` lists every status; notes of a run need its `run_id`.
+        """Return atoms, newest first. `status=None` lists every status; notes of a run need its `run_id`, boxes need
+        `kind="box"`.
 
         `status` and `layer` are one or several.
 
@@ -187,6 +190,7 @@ class MemoryReader:
             statuses=statuses,
             layers=parse_enum_set(Layer, layer, "layer"),
             kinds=frozenset({kind}) if kind else None,
+            excluded_kinds=frozenset() if kind else UNLISTED_KINDS,
             subject=subject,
             session_id=session_id,
             episode_id=episode_id,

@@ -173,6 +173,8 @@ class Upkeep:
     ) -> DreamReport:
         chosen_steps = NIGHTLY if steps is None else select_steps(STEPS, [steps] if isinstance(steps, str) else steps)
         access.sync_files()
+        if access is self._access:  # in a dry run nothing is written
+            self._sessions.seal_boxes()
         engine, now = access.engine, simulated_at or access.now()
         contexts = [
             engine.models.make_dream_context(engine.store, scope, new_ids(engine.ids, now), stop)

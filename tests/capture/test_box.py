@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -55,7 +56,7 @@ def capture_turns(memory: Memory, *texts: str, session: str = "s") -> list[Atom]
 
 
 def boxes(memory: Memory) -> list[Atom]:
-    return [atom for atom in memory.list(limit=None) if atom.kind == "box"]
+    return memory.list(kind="box", limit=None)
 
 
 SAILING = (
@@ -105,7 +106,7 @@ def test_a_sealed_box_is_a_file_that_lists_its_statements_and_is_never_searched(
     assert (box.id, path) == (atoms[0].box_id, f"boxes/2026-11-14/box-{box.id}.md")
     text = (memory.root / path).read_text(encoding="utf-8")
     for atom in atoms:
-        assert f"[[{Path(memory.path_of(atom.id) or '').stem}]] {atom.content}" in text
+        assert f"- [[{Path(memory.path_of(atom.id) or '').stem}|2026-11-14]] {atom.content}" in text
     assert "dinghy" in box.content.splitlines()[0]
     assert all(hit.atom.kind != "box" for hit in memory.recall("dinghy lake sail", 50).hits)
     assert all(hit.atom.kind != "box" for hit in memory.recall("dinghy", 50, ranking="plain").hits)
@@ -179,3 +180,84 @@ def test_undo_reverses_what_a_caller_did_but_not_derived_changes(memory: Memory,
     first, *_, undone, page = memory.journal()
     assert undone.undoes == first.id
     assert page.verb == "entity"  # what was taken back leaves the page at once
+
+
+def test_a_run_of_short_remarks_on_one_topic_is_one_box_and_a_single_remark_is_no_file(
+    memory: Memory, clock: FixedClock
+) -> None:
+    extractor = StatementExtractor(Literal(), embedder=lambda: memory.engine.models.choice.light)
+    memory.engine.models.__dict__["statement_extractor"] = extractor
+    atoms = capture_turns(
+        memory,
+        "Ann moved to Porto in spring.",
+        "The flat is near the river.",
+        "The rent is 900 euros.",
+        "The landlord is kind.",
+        "Ann started baking sourdough bread.",
+        "The starter is called Fred.",
+        "The bread needs a whole night.",
+        "The oven is old, so the bread burns.",
+    )
+    members = Counter(atom.box_id for atom in atoms)
+    assert len(members) <= 3
+    assert min(members.values()) >= 2
+    assert atoms[0].box_id != atoms[-1].box_id
+    clock.at += timedelta(hours=1)
+    capture_turns(memory, "Ann sold the car.", session="later")
+    clock.at += timedelta(hours=1)
+    memory.read_waiting()
+    assert {box.id for box in boxes(memory)} == set(members)
+
+
+def test_boxes_are_sealed_by_the_next_capture_and_by_a_dream(memory: Memory, clock: FixedClock) -> None:
+    capture_turns(memory, *SAILING)
+    clock.at += IDLE_TIMEOUT
+    capture_turns(memory, *BREAD, session="t")
+    (sailing,) = boxes(memory)
+    clock.at += IDLE_TIMEOUT
+    memory.upkeep.dream(dry_run=True)
+    assert boxes(memory) == [sailing]
+    memory.upkeep.dream()
+    assert len(boxes(memory)) == 2
+    assert sailing.id in {box.id for box in boxes(memory)}
+
+
+def test_boxes_are_listed_only_on_request(memory: Memory, clock: FixedClock) -> None:
+    capture_turns(memory, *SAILING)
+    clock.at += IDLE_TIMEOUT
+    memory.read_waiting()
+    assert len(boxes(memory)) == 1
+    listed = [*memory.list(limit=None), *memory.list(status=None, limit=None), *memory.list(known_at=clock.at)]
+    assert "box" not in {atom.kind for atom in listed}
+
+
+def test_the_rest_of_a_box_is_context_for_a_hit(memory: Memory, clock: FixedClock) -> None:
+    atoms = capture_turns(memory, *SAILING)
+    clock.at += IDLE_TIMEOUT
+    memory.read_waiting()
+    recalled = memory.recall("who repaired the sail?", 1)
+    text = recalled.context(2000)
+    assert [line for line in text.splitlines() if line.startswith("## ")][-1] == "## box"
+    rest = text.partition("## box\n")[2]
+    assert all((atom.content in rest) == (atom.content not in recalled.hits[0].text) for atom in atoms)
+    assert "## box" not in memory.recall("who repaired the sail?", 1, known_at=clock.at).context(2000)
+    memory.forget(atoms[2].id, "sold")
+    assert SAILING[2] not in memory.recall("who repaired the sail?", 1).context(2000)
+
+
+def test_days_and_months_get_no_page_and_spellings_of_one_name_share_one(memory: Memory) -> None:
+    for n in range(6):
+        memory.remember(f"Ann bakes loaf number {n} on Sunday.", subject="Ann", entities=["Sunday", "August 2026"])
+        memory.remember(f"Ann rests after loaf {n} in May.", subject="Ann", entities=["May"])
+        memory.remember(f"Tomas brought flour number {n}.", subject="tomas" if n else "Tomas")
+    memory.upkeep.dream()
+    assert {page.subject for page in memory.list(kind="entity")} == {"Ann", "Tomas"}
+    (tomas,) = (page for page in memory.list(kind="entity") if page.subject == "Tomas")
+    assert all(f"Tomas brought flour number {n}." in tomas.content for n in range(6))
+    ann = next(page for page in memory.list(kind="entity") if page.subject == "Ann")
+    assert "named together" not in ann.content
+    memory.remember("May is a nurse.", subject="May")
+    for n in range(5):
+        memory.remember(f"May likes song number {n}.", subject="May")
+    memory.upkeep.dream()
+    assert "May" in {page.subject for page in memory.list(kind="entity")}

@@ -140,7 +140,7 @@ def test_enough_statements_make_a_card_and_every_line_links_to_its_source(worksp
     lines = extract_generated_section(text).splitlines()
 
     def line(key: str, words: str) -> str:
-        return f"- [[{workspace.file(result[key]).stem}]] {words}"
+        return f"- [[{workspace.file(result[key]).stem}|2026-11-14]] {words}"
 
     holds = lines.index("## What holds")
     assert lines[0] == "# Ann"
@@ -502,7 +502,7 @@ def test_a_model_summarises_a_card_and_only_supported_sentences_are_kept(workspa
     with scripted(completion(SHORT)) as server:
         run_dream(workspace, server.chat())
         page = pages(workspace)["Ann"]
-        city, job, like = (f"[[{workspace.file(result[key]).stem}]]" for key in ("city", "job", "like"))
+        city, job, like = (f"[[{workspace.file(result[key]).stem}|2026-11-14]]" for key in ("city", "job", "like"))
         assert extract_summary(page.content) == [
             f"- {city} {job} Ann lives in Porto and is a potter.",
             f"- {like} Ann likes rye bread.",

@@ -22,7 +22,7 @@ from lamina.atom.trust import Origin
 from lamina.capture.store_reads import new_ids
 from lamina.dream.cards import cards
 from lamina.dream.dream import dream
-from lamina.dream.entity_page_text import extract_summary, wiki_link
+from lamina.dream.entity_page_text import extract_summary
 from lamina.dream.identity_page import LINE_CHARS, MAX_CHARS, MAX_FULL_BYTES, find_identity_page
 from lamina.dream.profile_page import MAX_LINES, find_profile_page, render_profile
 from lamina.dream.report import StepReport
@@ -31,6 +31,7 @@ from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat
 from lamina.store.base import AtomChange, Commit
 from lamina.testing.store_harness import LOCAL, NOON
+from lamina.vault import layout
 from llm_server import completion, scripted
 from vault_workspace import VaultWorkspace
 
@@ -88,7 +89,7 @@ def test_preferences_habits_and_rules_are_on_one_page_with_their_sources(workspa
     report = run_dream(workspace)
     page = profile(workspace)
     assert (page.kind, page.subject, workspace.memory.path_of(page.id)) == ("entity", "profile", "profile.md")
-    tea, dawn, maps, rule, office = (f"- {wiki_link(atom)} {atom.content}" for atom in atoms)
+    tea, dawn, maps, rule, office = (f"- {layout.wiki_link(atom)} {atom.content}" for atom in atoms)
     assert extract_generated_section((workspace.root / "profile.md").read_text(encoding="utf-8")).splitlines() == [
         "# Profile",
         "",
@@ -315,7 +316,7 @@ def test_redundant_lines_are_folded_into_the_longer(one: str, other: str, many: 
     for result in ([first, second], [second, first]):
         lines = [line for line in render_profile(result) if line.startswith("- ")]
         assert len(lines) == many
-        assert all(wiki_link(item) in "\n".join(lines) for item in result)
+        assert all(layout.wiki_link(item) in "\n".join(lines) for item in result)
 
 
 def test_the_same_text_about_two_people_is_two_lines() -> None:
@@ -354,7 +355,7 @@ def test_every_statement_is_linked_from_a_profile_or_counted(said_so: list[tuple
     result = [make_statement(text, kind, subject=subject) for text, kind, subject in said_so]
     lines = render_profile(result)
     assert len(lines) <= MAX_LINES
-    assert all("\n".join(lines).count(wiki_link(item)) == 1 for item in result)
+    assert all("\n".join(lines).count(layout.wiki_link(item)) == 1 for item in result)
     assert render_profile(result) == lines
 
 
@@ -377,7 +378,7 @@ def test_an_agents_reflections_make_its_identity_page(workspace: VaultWorkspace)
     assert page is not None
     assert workspace.memory.path_of(page.id) == "identity.md"
     assert "Rust" not in page.content
-    assert all(f"- {wiki_link(item)} 2026-11-14 {item.content}" in page.content for item in (atoms[0], atoms[2]))
+    assert all(f"- {layout.wiki_link(item)} 2026-11-14 {item.content}" in page.content for item in (atoms[0], atoms[2]))
     assert run_dream(workspace).commit is None
 
 
@@ -420,7 +421,7 @@ def test_a_model_condenses_older_entries_and_every_source_is_still_linked(worksp
     assert "Vienna" not in page.content
     assert [text.rpartition("]] ")[2] for text in actual] == ["The first insights were hasty."]
     assert actual[0].count("[[") == 2
-    assert all(page.content.count(wiki_link(item)) == 1 for item in result)
+    assert all(page.content.count(layout.wiki_link(item)) == 1 for item in result)
 
 
 def test_only_a_person_changes_the_status_of_a_profile(workspace: VaultWorkspace) -> None:

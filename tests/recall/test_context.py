@@ -66,10 +66,11 @@ def test_sections_are_in_order_and_items_by_rank() -> None:
         core=[item(7, "The user is called Ann.")],
         workstreams=[("release", ["planner: freeze"])],
         related=[item(8)._replace(section="related")],
+        box_items=[item(5), item(10)],
     )
     assert headings(text) == list(SECTIONS)
     order = [line[3:29] for line in text.splitlines() if line.startswith("- [0")]
-    assert order == [name(n) for n in (7, 4, 3, 2, 5, 1, 6, 8, 9)]
+    assert order == [name(n) for n in (7, 4, 3, 2, 5, 1, 6, 8, 10, 9)]
 
 
 @pytest.mark.parametrize("status", list(Status))

@@ -465,7 +465,7 @@ def test_no_byte_is_left_of_two_hundred_erased_atoms(workspace: VaultWorkspace, 
     workspace.tick(hours=2)
     workspace.memory.read_waiting()
     pages(workspace, "Aunt")
-    assert {"box", "entity"} <= {atom.kind for atom in workspace.memory.list(limit=None)}
+    assert {"box", "entity"} <= workspace.memory.upkeep.stats()["by_kind"].keys()
     for name in ("json", "markdown", "okf", "csv"):
         workspace.tick()
         workspace.memory.export(format=name)

@@ -24,7 +24,7 @@ SIMILAR_SHARE = 0.6
 """The share of common words above which two sentences are the same, slightly edited."""
 
 _LEADING_LINKS = re.compile(r"- (?:\[\[[^\]]*\]\] ?)+")
-_LINK = re.compile(r"\[\[([^\]]*)\]\]")
+_LINK = re.compile(r"\[\[([^\]|]*)(?:\|[^\]]*)?\]\]")
 
 Span = tuple[int, int]
 

@@ -1,4 +1,4 @@
-"""Boxes and traces: a box is the statements of one capture about one topic, a trace is its recurring boxes."""
+"""Boxes and traces: a box is a run of statements about one topic, a trace is its recurring boxes."""
 
 from __future__ import annotations
 
@@ -7,19 +7,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+import numpy as np
+
 from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.atom.trust import Origin
 from lamina.capture.store_reads import WriteContext
+from lamina.models.embedder import Embedder
 from lamina.store.base import AtomChange, AtomFilter, Commit, Store
 from lamina.text.analyser import STOP_WORDS, analyse
 from lamina.text.normal_form import normal_form
 from lamina.vault import layout
 
 MIN_TOPIC_OVERLAP = 0.35
-"""The least share of its topics that a statement must have in common with a box."""
+"""The share of its topics that a statement must have in common with a box to return to it."""
+MIN_RUN_OVERLAP = 0.25
+"""A statement that shares this many of its topics with a run of talk continues it."""
+MIN_SIMILARITY = 0.1
+"""The least cosine between the last statements of a run and one that continues it without sharing its topics."""
+COMPARED_STATEMENTS = 6
+"""How many of the last statements of a run are compared."""
+MIN_STATEMENTS = 2
+"""The fewest statements of a box: one alone needs no list."""
 IDLE_TIMEOUT = timedelta(minutes=30)
 """A box accepts no statement that is this much older or younger than its last one."""
 MAX_STATEMENTS = 50
@@ -55,14 +66,9 @@ class Box:
         """The time of the newest statement."""
         return max(member.observed_at for member in self.members)
 
-    def accepts(self, atom: Atom) -> bool:
-        """Return whether a statement belongs to the box: observed at about the same time, on the same topics."""
-        near = abs(atom.observed_at - self.last_observed_at) < IDLE_TIMEOUT
-        return (
-            near
-            and len(self.members) < MAX_STATEMENTS
-            and topic_overlap(find_topics(atom), self.topics) >= MIN_TOPIC_OVERLAP
-        )
+    def has_room(self, atom: Atom) -> bool:
+        """Return whether a statement may be added: the box is not full, and it was observed at about the same time."""
+        return len(self.members) < MAX_STATEMENTS and abs(atom.observed_at - self.last_observed_at) < IDLE_TIMEOUT
 
     def is_complete(self, now: datetime) -> bool:
         """Return whether the box is full or idle, so that nothing more will be added."""
@@ -81,32 +87,70 @@ def topic_overlap(topics: frozenset[str], box_topics: Mapping[str, int] | frozen
     return sum(topic in box_topics for topic in topics) / len(topics) if topics else 0.0
 
 
-def assign_boxes(atoms: Sequence[Atom], context: WriteContext) -> list[Atom]:
-    """Return the statements with box ids: of the open box that fits best, or of a new one."""
+def assign_boxes(atoms: Sequence[Atom], context: WriteContext, embedder: Embedder | None = None) -> list[Atom]:
+    """Return the statements with box ids: of the box whose topics they return to, of the run of talk they continue, or
+    of a new one. Without an embedding model only shared topics tell whether a run continues.
+    """
     if not atoms:
         return []
     open_boxes = _group_by_box(context.reads.read(filter_recent(context.scope)))
     boxed_atoms: list[Atom] = []
-    for atom in atoms:
-        fitting = [box for box in open_boxes.values() if box.accepts(atom)]
-        best = max(fitting, key=lambda box: (topic_overlap(find_topics(atom), box.topics), box.id), default=None)
-        if best is None:
-            best = Box(next(context.ids))
-            open_boxes[best.id] = best
-        boxed_atom = atom.with_(box_id=best.id)
-        best.add(boxed_atom)
+    for n, atom in enumerate(atoms):
+        boxes = [box for box in open_boxes.values() if box.has_room(atom)]
+        box = _choose_box(atom, boxes, embedder, atoms[n + 1 : n + 2])
+        if box is None:
+            box = Box(next(context.ids))
+            open_boxes[box.id] = box
+        boxed_atom = atom.with_(box_id=box.id)
+        box.add(boxed_atom)
         boxed_atoms.append(boxed_atom)
     return boxed_atoms
+
+
+def _choose_box(atom: Atom, boxes: Sequence[Box], embedder: Embedder | None, following: Sequence[Atom]) -> Box | None:
+    """Return the box that a statement belongs to; None if it, and what follows, begins another topic."""
+    topics = find_topics(atom)
+    best = max(boxes, key=lambda box: (topic_overlap(topics, box.topics), box.id), default=None)
+    if best is not None and topic_overlap(topics, best.topics) >= MIN_TOPIC_OVERLAP:
+        return best
+    of_session = [box for box in boxes if box.members[-1].session_id == atom.session_id]
+    run = max(of_session, key=lambda box: (box.last_observed_at, box.members[-1].id), default=None)
+    if run is None or len(run.members) < MIN_STATEMENTS:
+        return run
+    return None if all(_is_off_topic(statement, run, embedder) for statement in (atom, *following)) else run
+
+
+def _is_off_topic(atom: Atom, run: Box, embedder: Embedder | None) -> bool:
+    """Return whether a statement shares few topics with a run of talk and is not similar to its last statements."""
+    if topic_overlap(find_topics(atom), run.topics) >= MIN_RUN_OVERLAP:
+        return False
+    if embedder is None:
+        return True
+    members = run.members[-COMPARED_STATEMENTS:]
+    vectors = [embedder.encode_question(_without_subject(member)).vector for member in members]
+    mean, vector = np.mean(vectors, axis=0), embedder.encode_question(_without_subject(atom)).vector
+    length = float(np.linalg.norm(mean) * np.linalg.norm(vector))
+    return length > 0 and float(mean @ vector) / length < MIN_SIMILARITY
+
+
+def _without_subject(atom: Atom) -> str:
+    """Return the words of a statement without its subject, which all statements of a speaker share."""
+    subject_words = set(normal_form(atom.subject).split())
+    return " ".join(word for word in atom.content.split() if normal_form(word) not in subject_words) or atom.content
 
 
 def seal_boxes(store: Store, scope: Scope, now: datetime) -> list[Atom]:
     """Seal the boxes that are complete and return their statements.
 
-    Each becomes an atom that lists its statements and belongs to a trace.
+    Each becomes an atom that lists its statements and belongs to a trace. A box of one statement is left as it is.
     """
     boxes = _group_by_box(store.atoms.read(filter_recent(scope, UNSEALED_STATEMENTS)))
     sealed = {box.id for box in store.atoms.read(AtomFilter(scopes=(scope,), ids=tuple(boxes)))} if boxes else set()
-    complete = [box for box in boxes.values() if box.id not in sealed and box.is_complete(now)]
+    complete = [
+        box
+        for box in boxes.values()
+        if len(box.members) >= MIN_STATEMENTS and box.id not in sealed and box.is_complete(now)
+    ]
     if not complete:
         return []
     earlier_boxes = store.atoms.read(AtomFilter(scopes=(scope,), kinds=frozenset({"box"}), limit=UNSEALED_STATEMENTS))
@@ -152,10 +196,7 @@ def _box_atom(box: Box, scope: Scope, sealed_boxes: Sequence[Atom]) -> Atom:
         stem: word for member in box.members for word in _WORD.findall(member.content) for stem in analyse(word)
     }
     heading = ", ".join(spellings.get(topic, topic).lower() for topic in ranked_topics[:HEADING_TOPICS])
-    lines = (
-        f"- [[{layout.file_stem(layout.path_for(member))}]] {' '.join(member.content.split())}"
-        for member in box.members
-    )
+    lines = (f"- {layout.wiki_link(member)} {' '.join(member.content.split())}" for member in box.members)
     return Atom(
         id=box.id,
         scope=scope,

@@ -135,8 +135,10 @@ class StatementExtractor:
         recalled = _recently_recalled(context)
         extracted = build_statements(turns, before, self.extractor, segments, context.ids, recalled, stored)
         self._prefetch_existing(extracted.atoms, context)
-        scorer = SurpriseScorer(context.reads.store, self.embedder() if extracted.atoms else None, context.now)
-        batch = replace(extracted, atoms=[scorer.apply(atom) for atom in assign_boxes(extracted.atoms, context)])
+        embedder = self.embedder() if extracted.atoms else None
+        scorer = SurpriseScorer(context.reads.store, embedder, context.now)
+        boxed_atoms = assign_boxes(extracted.atoms, context, embedder)
+        batch = replace(extracted, atoms=[scorer.apply(atom) for atom in boxed_atoms])
         return self._add_nominations(batch, turns, segments, context)
 
     def _prefetch_existing(self, atoms: Sequence[Atom], context: WriteContext) -> None:

@@ -159,7 +159,8 @@ def export(
     """Export everything to a file or folder that other programs can read; `lamina import` reads it back."""
     memory = session.memory
     if session.dry_run:
-        count = len(memory.list(status=status, layer=layer, limit=None))
+        counts = (len(memory.list(status=status, layer=layer, kind=kind, limit=None)) for kind in (None, "box"))
+        count = sum(counts)
         data = {"path": str(path) if path else None, "format": format, "dry_run": True, "atoms": count}
         return CommandResult(
             data,

@@ -12,6 +12,7 @@ from lamina.atom.atom import Atom
 from lamina.atom.claim import MULTI_VALUED_ATTRIBUTES, claim_of
 from lamina.atom.generated_section import extract_generated_section
 from lamina.atom.trust import Origin
+from lamina.text.date_words import is_calendar_name
 from lamina.text.normal_form import name_form, one_line
 from lamina.text.speaker_roles import ROLE_NAMES
 from lamina.vault import layout
@@ -56,14 +57,9 @@ class CardSection:
     lines: tuple[PageLine, ...]
 
 
-def wiki_link(atom: Atom) -> str:
-    """Return a wiki link to the file of an atom."""
-    return f"[[{layout.file_stem(layout.path_for(atom))}]]"
-
-
 def render_line(text: str, *sources: Atom) -> str:
     """Return a list line with links to its sources; it names their origin unless all are a person's own."""
-    return f"- {' '.join(dict.fromkeys(map(wiki_link, sources)))}{origin_note(*sources)} {text}"
+    return f"- {' '.join(dict.fromkeys(map(layout.wiki_link, sources)))}{origin_note(*sources)} {text}"
 
 
 def origin_note(*sources: Atom) -> str:
@@ -174,7 +170,7 @@ def _companions(forms: Collection[str], statements: Sequence[Atom]) -> Iterator[
     together: dict[str, list[tuple[str, Atom]]] = {}
     for atom in statements:
         for form, name in {name_form(name): name for name in (*atom.entities, atom.subject)}.items():
-            if form and form not in forms and form not in ROLE_NAMES:
+            if form and form not in forms and form not in ROLE_NAMES and not is_calendar_name(form):
                 together.setdefault(form, []).append((name, atom))
     frequent = sorted(
         (-len(mentions), form) for form, mentions in together.items() if len(mentions) >= _MIN_MENTIONS_TOGETHER

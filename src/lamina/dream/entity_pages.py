@@ -30,6 +30,7 @@ from lamina.dream.entity_page_text import (
     without_summary,
 )
 from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, Store
+from lamina.text.date_words import MONTHS_AND_NAMES, is_calendar_name
 from lamina.text.normal_form import name_form, normal_form
 
 MIN_MENTIONS = 3
@@ -65,8 +66,12 @@ class EntityPages:
 
 def find_names(atoms: Iterable[Atom]) -> dict[str, str]:
     """Return the capitalised names in statements as written, by normalised name."""
-    names = (name for atom in atoms for name in (*atom.entities, atom.subject))
-    return {form: name for name in names if (form := name_form(name)) and name[:1].isupper()}
+    return {
+        form: name
+        for atom in atoms
+        for name in (*atom.entities, atom.subject)
+        if name[:1].isupper() and (form := name_form(name)) in name_forms_of(atom)
+    }
 
 
 def update_pages(
@@ -165,8 +170,15 @@ def statements_about(store: Store, scope: Scope, forms: Collection[str], now: da
 
 
 def name_forms_of(atom: Atom) -> frozenset[str]:
-    """Return the normalised names in a statement, its subject included."""
-    return frozenset(form for name in (*atom.entities, atom.subject) if (form := name_form(name)))
+    """Return the normalised names in a statement, its subject included.
+
+    Days, months and seasons are no names; a subject is one if it is also a given name, such as May.
+    """
+    forms = {form for name in atom.entities if (form := name_form(name)) and not is_calendar_name(form)}
+    subject = name_form(atom.subject)
+    if subject and (subject in MONTHS_AND_NAMES or not is_calendar_name(subject)):
+        forms.add(subject)
+    return frozenset(forms)
 
 
 def is_plain_statement(atom: Atom) -> bool:

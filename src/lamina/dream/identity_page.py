@@ -14,7 +14,6 @@ from lamina.dream.entity_page_text import (
     digest_lines,
     extract_summary,
     happened_at,
-    wiki_link,
 )
 from lamina.dream.entity_pages import is_plain_statement
 from lamina.dream.page_summary import MAX_LINES, condense_lines
@@ -26,6 +25,7 @@ from lamina.store.base import Store
 from lamina.text.normal_form import normal_form, one_line
 from lamina.text.sentences import find_sentences
 from lamina.text.speaker_roles import ASSISTANT_NAMES
+from lamina.vault import layout
 
 MAX_FULL_BYTES = 8 * 1024
 """Up to this size reflections are shown in full; beyond it the oldest become one line each."""
@@ -79,7 +79,7 @@ def split_reflections(reflections: Sequence[Atom]) -> tuple[list[PageLine], list
 def render_identity(full: Sequence[PageLine], older: Sequence[PageLine], summary: Sequence[str]) -> list[str]:
     """Render the page; a reflection that the summary cites needs no line of its own."""
     cited = "\n".join(summary)
-    remaining = [line for line in older if wiki_link(line.source) not in cited]
+    remaining = [line for line in older if layout.wiki_link(line.source) not in cited]
     lines = ["# Identity", "", *([SUMMARY_HEADING, *summary, ""] if summary else []), "## Reflections", *map(str, full)]
     return [*lines, "", "## Earlier, in a line each", *map(str, remaining)] if remaining else lines
 

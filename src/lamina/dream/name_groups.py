@@ -49,10 +49,10 @@ class StatementsByName:
         return min(forms, key=lambda form: (-len(self.statements(form)), form))
 
     def usual_spelling(self, form: str) -> str:
-        """Return a name in its most frequent spelling."""
+        """Return a name in its most frequent spelling with a capital letter, if there is one."""
         names = (name for statement in self.statements(form) for name in (*statement.entities, statement.subject))
         spellings = Counter(name for name in names if name_form(name) == form)
-        return min(spellings.items(), key=lambda item: (-item[1], item[0]))[0]
+        return min(spellings.items(), key=lambda item: (not item[0][:1].isupper(), -item[1], item[0]))[0]
 
 
 def group_by_name(statements: Iterable[Atom]) -> dict[str, list[Atom]]:

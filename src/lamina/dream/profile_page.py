@@ -11,7 +11,7 @@ from lamina.atom.generated_section import PROFILE_PAGE
 from lamina.atom.kinds import Layer
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
-from lamina.dream.entity_page_text import origin_note, wiki_link
+from lamina.dream.entity_page_text import origin_note
 from lamina.dream.entity_pages import is_plain_statement
 from lamina.dream.scope_pages import find_root_page, plan_root_page
 from lamina.dream.step_context import LIVE, StepContext
@@ -20,6 +20,7 @@ from lamina.store.base import Store
 from lamina.text.equivalence import ComparisonForm, comparison_form
 from lamina.text.normal_form import normal_form, one_line
 from lamina.text.speaker_roles import is_role
+from lamina.vault import layout
 
 MAX_LINES = 300
 MIN_CONTAINED_SHARE = 0.6
@@ -46,7 +47,7 @@ class _Bullet:
     duplicates: list[Atom] = field(default_factory=list)
 
     def __str__(self) -> str:
-        links = " ".join(map(wiki_link, (self.atom, *self.duplicates)))
+        links = " ".join(map(layout.wiki_link, (self.atom, *self.duplicates)))
         return f"- {links}{origin_note(self.atom)} {_bullet_text(self.atom)}"
 
 

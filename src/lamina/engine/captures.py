@@ -27,7 +27,7 @@ from lamina.importers.no_extraction import without_extraction
 from lamina.sync import Progress
 
 SEAL_INTERVAL = timedelta(minutes=1)
-"""Time between two searches for boxes that can be closed; each reads the newest statements."""
+"""Time between two searches for boxes that can be sealed; each reads the newest statements."""
 
 
 class SessionReading:
@@ -51,6 +51,8 @@ class SessionReading:
                 receipt = merge_receipts(receipt, self._extract_session(writer.scope, conversation.session_id, lease))
         else:
             receipt = self.store(conversation, writer, key, extract_now=extract_now)
+        if extract_now:
+            self.seal_boxes()
         return self._access.publish(receipt, in_background=not extract_now)
 
     def store(
@@ -93,14 +95,18 @@ class SessionReading:
         return [self._access.publish(receipt) for receipt in receipts]
 
     def read_due(self, stop: Callable[[], bool]) -> None:
-        """Extract statements from what is due by the settings, in any scope, and close finished boxes."""
+        """Extract statements from what is due by the settings, in any scope, and seal finished boxes."""
         engine = self._access.engine
         settings, now = engine.settings, engine.clock.now
         policy = ExtractionPolicy(
             ExtractionSchedule(settings.rhythm), settings.batch_turns, timedelta(minutes=settings.batch_minutes)
         )
         extract_due_sessions(engine.store, self._extractor, policy, self._access.caller.actor, engine.ids, now, stop)
-        if self._sealed_at is None or abs(now() - self._sealed_at) >= SEAL_INTERVAL:
+        self.seal_boxes()
+
+    def seal_boxes(self) -> None:
+        """Seal finished boxes, at most once a minute."""
+        if self._sealed_at is None or abs(self._access.now() - self._sealed_at) >= SEAL_INTERVAL:
             self._seal_boxes()
 
     def count_queued(self) -> int:
@@ -127,7 +133,7 @@ class SessionReading:
         )
 
     def _seal_boxes(self) -> None:
-        """Close finished boxes and update the pages of the entities named in them."""
+        """Seal finished boxes and update the pages of the entities named in them."""
         engine = self._access.engine
         now = self._sealed_at = engine.clock.now()
         for scope in self._access.caller.scopes:

@@ -17,6 +17,7 @@ from lamina.lifecycle.importance import effective_importance
 from lamina.recall import Recall, RecallRequest, recall
 from lamina.recall.context_packing import ContextItem
 from lamina.recall.feedback import FeedbackEffect, derive_feedback_effects, parse_verdict
+from lamina.recall.hit import Hit
 from lamina.recall.marks import is_flagged
 from lamina.recall.recall_view import RecallView
 from lamina.recall.related_memories import find_related
@@ -45,12 +46,25 @@ class CallerRecalls:
             recalled = recall(request, engine.store, engine.models.choice, commit_file_edits, secrets.token_hex(8))
             engine.effects.log_recall(recalled, scope)
         if request.view_time.is_historical:
-            return recalled  # the core memories and relations of today are not those of a past time
+            return recalled  # the core memories, relations and boxes of today are not those of a past time
         return replace(
             recalled,
             core=self.core_memories,
             find_related=lambda hits: find_related(hits, engine.store, request.scopes, self._access.now()),
+            load_boxes=self.load_boxes,
         )
+
+    def load_boxes(self, atoms: Sequence[Atom]) -> list[Atom]:
+        """Return the other active statements of the sealed boxes that these atoms are in, box by box."""
+        store, scopes = self._access.engine.store, self._access.caller.scopes
+        box_ids = tuple(dict.fromkeys(AtomId(atom.box_id) for atom in atoms if atom.box_id))
+        boxes = {box.id: box for box in store.atoms.read(AtomFilter(scopes=scopes, ids=box_ids))} if box_ids else {}
+        given_ids = {atom.id for atom in atoms}
+        members = (member for box_id in box_ids if box_id in boxes for member in boxes[box_id].derived_from)
+        ids = tuple(member for member in dict.fromkeys(members) if member not in given_ids)
+        active = AtomFilter(scopes=scopes, ids=ids, statuses=frozenset({Status.ACTIVE}), valid_at=self._access.now())
+        atoms_by_id = {atom.id: atom for atom in store.atoms.read(active)} if ids else {}
+        return [atoms_by_id[member] for member in ids if member in atoms_by_id]
 
     def core_memories(self) -> list[ContextItem]:
         """Return the core memories: pinned first, then by effective importance, then the newest.

@@ -16,9 +16,9 @@ from lamina.atom.status import Status
 from lamina.recall.marks import DISPUTE_MARKS
 from lamina.text.hidden_characters import HIDDEN_TEXT_TAG, has_hidden_text, remove_hidden
 
-SECTIONS = ("core", "workstream", "profile", "rules", "facts", "evidence", "related", "disputed")
-ALWAYS_INCLUDED = frozenset({"core", "workstream"})
-"""Sections that are included whatever the question is, and so answer nothing."""
+SECTIONS = ("core", "workstream", "profile", "rules", "facts", "evidence", "related", "box", "disputed")
+NOT_ANSWERS = frozenset({"core", "workstream", "box"})
+"""Sections that answer nothing: they are included whatever the question is, or only surround a hit."""
 DISPUTED_STATUSES = frozenset({Status.CHALLENGED, Status.CONSTRAINED, Status.INVALIDATED, Status.TOMBSTONED})
 """Statuses of the section for disputed, unconfirmed and withdrawn statements. Superseded statements stay in their own
 section."""
@@ -28,6 +28,8 @@ WORKSTREAM_SHARE = 0.25
 """The largest share of a budget for the notes of workstreams."""
 RELATED_SHARE = 0.2
 """The largest share of a budget for memories that relations lead to from hits; it is filled after the best hit."""
+BOX_SHARE = 0.25
+"""The largest share of a budget for statements that were made together with what a hit says."""
 NOTHING_KNOWN = "nothing known"
 BUDGET_TOO_SMALL = "something is known, but the budget has no room for it"
 _OPEN, _CLOSE = "<memories>", "</memories>"
@@ -72,17 +74,19 @@ def pack_context(
     core: Sequence[PackableItem] = (),
     workstreams: Sequence[tuple[str, Sequence[str]]] = (),
     related: Sequence[ContextItem] = (),
+    box_items: Sequence[PackableItem] = (),
     count: TokenCounter = estimate_tokens,
 ) -> str:
-    """Pack hits, best first, into the sections core, workstream, profile, rules, facts, evidence, related and disputed.
-    The text never contains instructions.
+    """Pack hits, best first, into the sections core, workstream, profile, rules, facts, evidence, related, box and
+    disputed. The text never contains instructions.
 
     Each item states its id, origin, status, day, validity if known, marks and speaker. `count(pack_context(…))` is at
     most `budget`, if that is at least `minimum_budget(count)`; by default `estimate_tokens` counts. Items are added by
     rank while there is room; one that is too long is skipped, and only the best hit is cut with an ellipsis instead.
     `core` holds memories that are always included, within a quarter of the budget. `workstreams` holds names and notes,
     oldest first, within another quarter, the newest first. `related` holds what relations lead to from the hits, hits
-    or not: it has a fifth of the budget after the best hit, and the room that is left. Without any hit the text says
+    or not: it has a fifth of the budget after the best hit, and the room that is left. `box_items` holds what was
+    stated together with hits; it gets what room is left then, at most a quarter. Without any hit the text says
     "nothing known".
     """
     packing = _ContextPacker(budget, count)
@@ -110,6 +114,11 @@ def pack_context(
     packing.limit = budget
     for line in (*lines[1:], *left_over):
         packing.add(line)
+    packing.limit = min(budget, packing.used + int(budget * BOX_SHARE))
+    for item in _distinct_items(box_items) if hits else ():
+        key = item.atom.id, item.passage.n
+        if key not in hit_keys | shown_keys | linked.keys():
+            packing.add(_ContextLine.of(item, "box"))
     return packing.render(BUDGET_TOO_SMALL if hits else NOTHING_KNOWN)
 
 
@@ -206,7 +215,7 @@ def _render(lines: Sequence[_ContextLine], fallback: str) -> str:
     for section in SECTIONS:
         section_lines = [str(line) for line in lines if line.section == section]
         output += [f"## {section}", *section_lines] if section_lines else []
-    has_answer = any(line.section not in ALWAYS_INCLUDED for line in lines)
+    has_answer = any(line.section not in NOT_ANSWERS for line in lines)
     return _fence(output if has_answer else [*output, fallback])
 
 

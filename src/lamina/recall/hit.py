@@ -23,8 +23,17 @@ CoreLoader = Callable[[], Sequence[ContextItem]]
 """Loads the core memories when they are needed."""
 
 
+BoxLoader = Callable[[Sequence[Atom]], Sequence[Atom]]
+"""Loads the statements that were made together with some atoms, without these."""
+
+
 def load_no_core() -> Sequence[ContextItem]:
     """Return no core memories."""
+    return ()
+
+
+def load_no_boxes(atoms: Sequence[Atom]) -> Sequence[Atom]:
+    """Return no statements."""
     return ()
 
 
@@ -205,6 +214,7 @@ class Recall:
     filtered: tuple[tuple[str, int], ...] = ()
     core: CoreLoader = field(default=load_no_core, repr=False, compare=False)
     find_related: RelatedFinder = field(default=find_none_related, repr=False, compare=False)
+    load_boxes: BoxLoader = field(default=load_no_boxes, repr=False, compare=False)
 
     @property
     def relevant(self) -> tuple[Hit, ...]:
@@ -219,7 +229,8 @@ class Recall:
         """Return the relevant hits as fenced text in sections for an agent, core memories first, within a token budget.
 
         `count` counts the tokens of a text; by default the bundled tokenizer does. The notes of `blocks` are added, the
-        newest of them if there is no room for all, and what the hits are related to.
+        newest of them if there is no room for all, what the hits are related to, and if there is room left, the rest of
+        their boxes.
         """
         return pack_context(
             [
@@ -231,12 +242,23 @@ class Recall:
             count=count or bundled_token_counter(),
             workstreams=[(block.workstream, block.lines) for block in blocks],
             related=[memory.context_item for memory in self.related()],
+            box_items=self._box_items(),
         )
 
     def _statement_items(self) -> Iterator[ContextItem]:
         """Return the statements extracted from the hits, for the room that is left."""
         distinct = {atom.id: atom for hit in self.relevant for atom in hit.statements}
         return (ContextItem(atom, passages_of(atom)[0]) for atom in distinct.values())
+
+    def _box_items(self) -> list[ContextItem]:
+        """Return the statements of the hits' boxes that the hits themselves do not contain."""
+        passages = {(hit.atom.id, hit.passage.n) for hit in self.relevant}
+        members = self.load_boxes([atom for hit in self.relevant for atom in (hit.atom, *hit.statements)])
+        return [
+            ContextItem(atom, passages_of(atom)[0])
+            for atom in members
+            if passages.isdisjoint((evidence.segment, evidence.passage) for evidence in atom.evidence)
+        ]
 
 
 def bundled_token_counter() -> TokenCounter:

@@ -265,6 +265,7 @@ def _is_chosen(atom: Atom, atom_filter: AtomFilter) -> bool:
     """Return whether a filter selects an atom by its own values."""
     return (
         (atom_filter.kinds is None or atom.kind in atom_filter.kinds)
+        and atom.kind not in atom_filter.excluded_kinds
         and (atom_filter.memory_types is None or atom.memory_type in atom_filter.memory_types)
         and (atom_filter.layers is None or atom.layer in atom_filter.layers)
         and (atom_filter.subject is None or normal_form(atom.subject) == (normal_form(atom_filter.subject) or None))

@@ -216,7 +216,11 @@ class _ErasureCleaner:
                 return value
 
     def _is_erased_record(self, value: Any) -> bool:
-        return isinstance(value, dict) and isinstance(value.get("id"), str) and value["id"] in self._erased
+        """Return whether a record is of an erased atom, or of a box, whose heading names what its statements say."""
+        if not isinstance(value, dict) or not isinstance(value.get("id"), str):
+            return False
+        members = value.get("derived_from") if value.get("kind") == "box" else None
+        return value["id"] in self._erased or (isinstance(members, list) and not self._erased.isdisjoint(members))
 
     def _clean_csv(self, text: str) -> str:
         rows = list(csv.reader(io.StringIO(text, newline="")))

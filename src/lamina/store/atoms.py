@@ -19,10 +19,10 @@ from lamina.atom.trust import Origin
 class AtomFilter:
     """A selection of atoms to read. Scopes are required: an empty tuple selects nothing.
 
-    `core_only`: only pinned atoms and those that never age. `include_run_notes`: whether the notes of runs are
-    included. `expired_by`: only active atoms whose valid time ended by this moment. `agent`: only what this agent
-    learnt (`is_of_agent`). `episode_id`: the day and the session, such as 2026-11-14:standup. `source_ref`: the id in
-    the memory that an atom comes from.
+    `excluded_kinds` are left out. `core_only`: only pinned atoms and those that never age. `include_run_notes`:
+    whether the notes of runs are included. `expired_by`: only active atoms whose valid time ended by this moment.
+    `agent`: only what this agent learnt (`is_of_agent`). `episode_id`: the day and the session, such as
+    2026-11-14:standup. `source_ref`: the id in the memory that an atom comes from.
     """
 
     scopes: tuple[Scope, ...]
@@ -30,6 +30,7 @@ class AtomFilter:
     id_suffix: str | None = None
     statuses: frozenset[Status] | None = None
     kinds: frozenset[str] | None = None
+    excluded_kinds: frozenset[str] = frozenset()
     memory_types: frozenset[MemoryType] | None = None
     layers: frozenset[Layer] | None = None
     subject: str | None = None

@@ -27,6 +27,9 @@ YEAR_AFTER = (
 )
 _WEEK = "monday tuesday wednesday thursday friday saturday sunday"
 WEEKDAY_NUMBERS = {name: at for at, name in enumerate(_WEEK.split())}
+MONTHS = "january february march april may june july august september october november december"
+MONTHS_AND_NAMES = frozenset({"april", "may", "june", "august"})
+"""Months that are also given names."""
 SEASONS = {
     "spring": YearlyDays((3, 1), (6, 1)),
     "summer": YearlyDays((6, 1), (9, 1)),
@@ -35,6 +38,7 @@ SEASONS = {
     "winter": YearlyDays((12, 1), (3, 1)),
 }
 SEASON = rf"(?P<season>{'|'.join(SEASONS)})\b"
+_CALENDAR_WORDS = frozenset((*WEEKDAY_NUMBERS, *MONTHS.split(), *SEASONS))
 _TO_TWELVE = "one two three four five six seven eight nine ten eleven twelve"
 _NUMBER_WORDS = _TO_TWELVE.split()
 NUMBER = (
@@ -49,6 +53,16 @@ WEEKDAY = rf"(?P<weekday>{'|'.join(WEEKDAY_NUMBERS)})\b"
 def compile_rule(pattern: str) -> re.Pattern[str]:
     """Compile a pattern for text in ASCII, in upper or lower case."""
     return re.compile(pattern, re.ASCII | re.IGNORECASE)
+
+
+def is_calendar_name(form: str) -> bool:
+    """Return whether a name in normal form is a time and no person or thing: a weekday, month or season, or several of
+    them and numbers.
+    """
+    words = form.split()
+    return any(word in _CALENDAR_WORDS for word in words) and all(
+        word in _CALENDAR_WORDS or word[0].isdigit() for word in words
+    )
 
 
 def parse_day_number(day: str) -> int:

@@ -131,6 +131,11 @@ def file_stem(path: str) -> str:
     return path.rpartition("/")[2].removesuffix(SUFFIX)
 
 
+def wiki_link(atom: Atom) -> str:
+    """Return a wikilink to the file of an atom that shows the day on which the atom was observed."""
+    return f"[[{file_stem(path_for(atom))}|{atom.observed_at.astimezone(UTC).date().isoformat()}]]"
+
+
 def is_conflict_copy(path: str) -> bool:
     """Return whether the name is one that sync and merge tools give to the losing side of a conflict."""
     name = file_stem(path)

@@ -21,6 +21,8 @@ from lamina.web.page_request import PageRequest
 from lamina.web.template_environment import shorten
 
 PAGE_SIZE = 40
+_HIDDEN_VERBS = frozenset({"box"})
+"""Verbs whose commits are no events: boxes have lanes of their own."""
 MAX_TOUCHED = 3
 """The number of atoms of a commit whose text is shown."""
 MAX_LANES = 30
@@ -96,7 +98,8 @@ def _make_events(
 ) -> list[TimelineEvent]:
     undone = {entry.undoes for entry in (*entries, *later) if entry.undoes}
     atoms = load_mentioned_atoms((entry.reason for entry in entries), memory)
-    return [_make_event(memory, entry, entry.id in undone, atoms) for entry in reversed(entries)]
+    shown = [entry for entry in reversed(entries) if entry.verb not in _HIDDEN_VERBS]
+    return [_make_event(memory, entry, entry.id in undone, atoms) for entry in shown]
 
 
 def _make_event(memory: Memory, entry: JournalEntry, undone: bool, atoms: Mapping[str, Atom]) -> TimelineEvent:

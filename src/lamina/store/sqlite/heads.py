@@ -217,6 +217,9 @@ def _where(atom_filter: AtomFilter) -> tuple[str, list[Any]]:
         values.extend([-len(atom_filter.id_suffix), atom_filter.id_suffix])
     among("status", atom_filter.statuses)
     among("kind", atom_filter.kinds)
+    if atom_filter.excluded_kinds:
+        parts.append(f"kind NOT IN ({','.join('?' * len(atom_filter.excluded_kinds))})")
+        values.extend(atom_filter.excluded_kinds)
     among("memory_type", atom_filter.memory_types)
     among(_COUNT_COLUMNS["layer"], atom_filter.layers)
     if atom_filter.subject is not None:
