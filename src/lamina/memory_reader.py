@@ -15,6 +15,7 @@ from lamina.atom.status import Status
 from lamina.caller import Caller
 from lamina.dream.topics import Topic, count_topics
 from lamina.engine import Engine
+from lamina.engine.atom_listing import StandingFilter, list_by_standing, narrow_to_topic, parse_standing_filter
 from lamina.engine.caller_access import CallerAccess
 from lamina.engine.captures import SessionReading
 from lamina.engine.enum_input import parse_enum_set
@@ -23,6 +24,7 @@ from lamina.errors import InvalidInput
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.lifecycle.importance_report import ImportanceReport, report_importance
 from lamina.lifecycle.retention import RetentionMode
+from lamina.lifecycle.standing import Standing
 from lamina.models.errors import ModelMissing
 from lamina.recall import Recall, RecallRequest
 from lamina.recall.cited_answer import CitedAnswer, answer_question
@@ -34,6 +36,7 @@ from lamina.review.ageing_signals import load_signals_with_history
 from lamina.review.confirmations import count_confirmations
 from lamina.review.export import export
 from lamina.review.history import History, Transition, build_history
+from lamina.review.standings import load_standings
 from lamina.store.base import AtomFilter, Edge, JournalEntry, TextMatch, TextQuery
 from lamina.telemetry import Operation, traced
 from lamina.text.timestamps import to_utc
@@ -170,6 +173,11 @@ class MemoryReader:
         session_id: str | None = None,
         episode_id: str | None = None,
         run_id: str | None = None,
+        topic: str | None = None,
+        verification: str | None = None,
+        policy_class: str | None = None,
+        lifecycle_state: str | None = None,
+        tier: str | None = None,
         limit: int | None = 50,
         offset: int = 0,
         as_of: TimeInput | None = None,
@@ -178,12 +186,12 @@ class MemoryReader:
         """Return atoms, newest first. `status=None` lists every status; notes of a run need its `run_id`, boxes need
         `kind="box"`.
 
-        `status` and `layer` are one or several.
-
-        With `known_at` atoms are as they were known then; with `as_of` the active ones are those that were true then,
-        superseded since or not.
+        `status` and `layer` are one or several; `topic` is one of `topics()`; `verification`, `policy_class`,
+        `lifecycle_state` and `tier` are parts of the standing. With `known_at` atoms are as they were known then; with
+        `as_of` the active ones are those that were true then, superseded since or not.
         """
         times = parse_view_time(as_of, known_at)
+        standing_filter = parse_standing_filter(verification, policy_class, lifecycle_state, tier)
         statuses = parse_enum_set(Status, status, "status")
         query = AtomFilter(
             scopes=self.scopes,
@@ -200,10 +208,19 @@ class MemoryReader:
             limit=limit,
             offset=offset,
         )
+        query = narrow_to_topic(query, topic, self._store) if topic else query
         if not times.is_historical:
-            return self._access.read_synced(query)
+            return list_by_standing(query, standing_filter, self._access.read_synced, self._store, self.now())
+        if standing_filter != StandingFilter():
+            raise InvalidInput("the standing of an atom is known for the present only; leave out as_of and known_at")
         view = times.view(self._store, self.scopes, self.now())
         return self._access.read_fresh(lambda: list_historical_atoms(view, query, statuses))
+
+    @traced(Operation.READ)
+    def standing(self, id: str) -> Standing:
+        """Return how far an atom is verified and protected, how current it is, and in which tier it is kept."""
+        atom = self.get(id)
+        return load_standings([atom], self._store, self.now())[atom.id]
 
     @traced(Operation.READ)
     def history(self, id: str) -> History:
@@ -241,7 +258,7 @@ class MemoryReader:
 
     @traced(Operation.READ)
     def topics(self, limit: int = 20) -> builtins.list[Topic]:
-        """Return the most frequent subjects, names and tags, with their count and last date."""
+        """Return the most frequent topics: subjects, names, tags and topics of boxes, with count and last date."""
         query = AtomFilter(scopes=self.scopes, statuses=frozenset({Status.ACTIVE}), include_run_notes=False)
         return count_topics(self._store.atoms.read(query))[:limit]
 

@@ -14,22 +14,19 @@ from lamina.atom.kinds import Layer
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status, TransitionCause
 from lamina.atom.trust import Origin
-from lamina.dream.change_policy import (
+from lamina.dream.change_policy import MAX_NOTES, apply_policy, context_reader, filter_plan
+from lamina.dream.dream import dream
+from lamina.dream.step_context import StepContext
+from lamina.dream.step_plan import Move, StepPlan
+from lamina.lifecycle.action_policy import (
     IMPORTANT,
-    MAX_NOTES,
     MIN_CONFIDENCE,
     PolicyAction,
     PolicyContext,
     PolicyRuling,
-    apply_policy,
     classify_change,
-    context_reader,
     decide,
-    filter_plan,
 )
-from lamina.dream.dream import dream
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import Move, StepPlan
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.lifecycle.lifecycle_state import LifecycleState
 from lamina.testing.store_harness import LOCAL, NOON, StoreHarness

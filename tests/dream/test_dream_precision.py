@@ -136,7 +136,7 @@ def test_a_dry_run_reports_the_precision_changes_and_makes_none(memory: Memory, 
     memory.embed()
     before = encoding_sizes(memory)
     (would,) = notes(memory.upkeep.dream(dry_run=True, yes=True))
-    assert encoding_sizes(memory) == before and "vectors to 2 bits; token states of " in would
+    assert encoding_sizes(memory) == before and " to 2 bits; token states of " in would
     assert notes(memory.upkeep.dream(yes=True)) == [would]
     assert encoding_sizes(memory).vectors[2][0] >= 12 and encoding_sizes(memory).states[0] < before.states[0]
 

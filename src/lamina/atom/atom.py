@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any
 
-from lamina.atom.generated_section import extract_user_text
+from lamina.atom.generated_section import GUIDELINES_PAGE, extract_user_text, root_page_name
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Durability, Layer, MemoryKind, MemoryType, kind_traits, memory_kind_of
 from lamina.atom.metadata import Metadata, to_text
@@ -169,8 +169,10 @@ class Atom:
 
     @property
     def is_searched(self) -> bool:
-        """Return whether recall searches it: not an atom that only lists others, and not a note of a run."""
-        if self.layer is Layer.WORKING and self.run_id:
+        """Return whether recall searches it: not an atom that only lists others, not the guidelines of extraction, and
+        not a note of a run.
+        """
+        if (self.layer is Layer.WORKING and self.run_id) or root_page_name(self.metadata) == GUIDELINES_PAGE:
             return False
         return not kind_traits(self.kind).is_listing and (
             self.kind != "entity" or bool(extract_user_text(self.content))

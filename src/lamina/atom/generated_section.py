@@ -6,10 +6,10 @@ from __future__ import annotations
 from lamina.atom.metadata import Metadata
 
 SECTION_BEGIN, SECTION_END = "<!-- lamina: begin -->", "<!-- lamina: end -->"
-PROFILE_PAGE, IDENTITY_PAGE = "profile", "identity"
+PROFILE_PAGE, IDENTITY_PAGE, TOPICS_PAGE, GUIDELINES_PAGE = "profile", "identity", "topics", "guidelines"
 PAGE_KEY = "page"
 """The metadata key of a page that a scope has only once, at the root of its folder."""
-_ROOT_PAGES = frozenset({PROFILE_PAGE, IDENTITY_PAGE})
+_ROOT_PAGES = frozenset({PROFILE_PAGE, IDENTITY_PAGE, TOPICS_PAGE, GUIDELINES_PAGE})
 
 
 def root_page_name(metadata: Metadata) -> str | None:

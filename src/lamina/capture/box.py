@@ -212,6 +212,11 @@ def _box_atom(box: Box, scope: Scope, sealed_boxes: Sequence[Atom]) -> Atom:
     )
 
 
+def heading_topics(box: Atom) -> tuple[str, ...]:
+    """Return the topics in the heading of a sealed box."""
+    return tuple(filter(None, box.content.partition("\n")[0].removeprefix("# ").split(", ")))
+
+
 def _trace_id(box: Box, sealed_boxes: Sequence[Atom]) -> str:
     """Return the trace of the most similar earlier box, or a new one with the id of this box."""
     topics = frozenset(box.topics)

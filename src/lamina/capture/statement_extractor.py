@@ -35,6 +35,7 @@ from lamina.capture.extraction import (
     StoredStatement,
     run_extractor,
 )
+from lamina.capture.guidelines import follow_guidelines
 from lamina.capture.llm.counts import ModelCounts
 from lamina.capture.memory_requests import find_labelled_statements, find_remember_requests
 from lamina.capture.recalled_context import remove_recalled_context
@@ -50,6 +51,7 @@ from lamina.capture.statement_filters import is_echo, is_memory_talk, score_impo
 from lamina.capture.store_reads import WriteContext
 from lamina.capture.surprise import SurpriseScorer
 from lamina.errors import InvalidInput
+from lamina.lifecycle.action_policy import PolicyContext, PolicyRuling, decide, storing_action
 from lamina.logs import summarise_error
 from lamina.models.embedder import Embedder
 from lamina.models.errors import ModelError
@@ -133,7 +135,8 @@ class StatementExtractor:
             return StatementBatch([], self.extractor.name)
         stored = [] if self.is_instant else find_stored_statements(turns, context)
         recalled = _recently_recalled(context)
-        extracted = build_statements(turns, before, self.extractor, segments, context.ids, recalled, stored)
+        extractor = follow_guidelines(self.extractor, context.reads.store, context.scope)
+        extracted = build_statements(turns, before, extractor, segments, context.ids, recalled, stored)
         self._prefetch_existing(extracted.atoms, context)
         embedder = self.embedder() if extracted.atoms else None
         scorer = SurpriseScorer(context.reads.store, embedder, context.now)
@@ -339,8 +342,14 @@ def _make_atom(
     except InvalidInput:
         return None  # the words themselves are stored in the segment
     atom = draft.to_atom(atom_id, segment.scope, segment.origin, segment.principal, at)
-    is_pending = statements_need_review(segment.origin) or segment.status is Status.CONSTRAINED
+    is_pending = statements_need_review(segment.origin) or segment.status is Status.CONSTRAINED or _is_deferred(atom)
     return atom.with_(status=Status.CONSTRAINED) if is_pending else atom
+
+
+def _is_deferred(atom: Atom) -> bool:
+    """Return whether the action policy leaves it to a person to store an extracted statement."""
+    context = PolicyContext(confidence=atom.confidence, importance=atom.importance)
+    return decide(storing_action(atom), context) is not PolicyRuling.ALLOW
 
 
 STATED_CAUSE_CONFIDENCE = 0.7

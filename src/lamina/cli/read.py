@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,7 @@ from lamina.cli.record_views import (
     atoms_grid,
     entries_grid,
     entry_data,
+    format_day,
     format_minute,
     hit_blocks,
     hit_data,
@@ -187,18 +189,26 @@ def get(
         bool, typer.Option("--why", help="Also show why it matters: the factors of its importance, and its ageing.")
     ] = False,
 ) -> CommandResult:
-    """Show one atom: its text, file, evidence and every field that is set."""
+    """Show one atom: its text, file, evidence, every field that is set, and its standing."""
     memory = session.memory
     atom = memory.get(id, as_of=as_of, known_at=known_at)
     path, quotes = memory.path_of(atom.id), read_quotes(memory, atom)
-    confirmations = memory.confirmations(atom.id)
+    confirmations, standing = memory.confirmations(atom.id), memory.standing(atom.id)
     quote_documents = [{"link": link, "text": text} for link, text in quotes]
     from lamina.documents.atom import CountersDocument
 
     counters = CountersDocument.of(memory.signals(atom.id)).data()
-    data = {**atom_data(atom, path), **counters, "quotes": quote_documents, "confirmations": confirmations}
+    computed = asdict(standing)
+    data = {
+        **atom_data(atom, path),
+        **counters,
+        "quotes": quote_documents,
+        "confirmations": confirmations,
+        "standing": computed,
+    }
     more: list[OutputBlock] = [
-        FieldList(tuple((name, str(value)) for name, value in counters.items() if value is not None))
+        FieldList(tuple((name, str(value)) for name, value in values.items() if value is not None))
+        for values in (counters, computed)
     ]
     more += [TextLine(f"confirmed by {confirmations} more independent sources")] if confirmations else []
     if why:
@@ -224,12 +234,23 @@ def list_(
     episode_id: Annotated[
         str | None, typer.Option("--episode", help="Only atoms of this episode: the day and the session, DAY:SESSION.")
     ] = None,
+    topic: Annotated[
+        str | None, typer.Option(help="Only statements on this topic; `lamina topics` lists them.")
+    ] = None,
+    verification: Annotated[
+        str | None, typer.Option(help="user_confirmed, system_inferred, unverified or disputed.")
+    ] = None,
+    policy_class: Annotated[str | None, typer.Option(help="ephemeral, durable or protected.")] = None,
+    lifecycle_state: Annotated[
+        str | None, typer.Option(help="candidate, validated, active, stale or archived.")
+    ] = None,
+    tier: Annotated[str | None, typer.Option(help="hot or cold.")] = None,
     limit: Annotated[int, typer.Option(help="How many at most.", min=1)] = 50,
     offset: Annotated[int, typer.Option(help="How many to skip.", min=0)] = 0,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
 ) -> CommandResult:
-    """List atoms, newest first; pinned ones have a star."""
+    """List atoms, newest first; pinned ones have a star. Boxes are listed with --kind box only."""
     memory = session.memory
     page = memory.list(
         status=None if all_statuses else status or "active",
@@ -239,6 +260,11 @@ def list_(
         subject=subject,
         session_id=session_id,
         episode_id=episode_id,
+        topic=topic,
+        verification=verification,
+        policy_class=policy_class,
+        lifecycle_state=lifecycle_state,
+        tier=tier,
         limit=limit + 1,
         offset=offset,
         as_of=as_of,
@@ -249,6 +275,17 @@ def list_(
     blocks: list[OutputBlock] = [atoms_grid(atoms)] if atoms else [TextLine("no such atoms")]
     blocks += [TextLine(f"there are more: --offset {offset + limit}", "dim")] if more else []
     return CommandResult(data, tuple(blocks))
+
+
+@command(app, "topics", example="lamina topics  ·  lamina list --topic pottery")
+def topics(
+    session: CommandSession, limit: Annotated[int, typer.Option(help="How many at most.", min=1)] = 20
+) -> CommandResult:
+    """List the most frequent topics: subjects, names, tags and topics of boxes. A dream writes them to topics.md."""
+    found = session.memory.topics(limit)
+    rows = tuple((topic.name, str(topic.count), format_day(topic.newest)) for topic in found)
+    data = {"topics": [asdict(topic) | {"newest": format_time(topic.newest)} for topic in found]}
+    return CommandResult(data, (TextGrid(("topic", "statements", "newest"), rows) if rows else TextLine("no topics"),))
 
 
 @command(app, "history", example="lamina history 8qj1hjz0")

@@ -128,6 +128,20 @@ class BriefAtom(JsonDocument):
     path: Annotated[str | None, Field(description="Its file in the vault.")]
 
 
+class StandingDocument(JsonDocument):
+    """What is computed about an atom from its fields, its use and the time."""
+
+    confidence_tier: str
+    verification: Annotated[
+        str, Field(description="How far it is verified: user_confirmed, system_inferred, unverified or disputed.")
+    ]
+    policy_class: Annotated[str, Field(description="How long it is meant to last: ephemeral, durable or protected.")]
+    lifecycle_state: Annotated[str, Field(description="candidate, validated, active, stale or archived.")]
+    tier: Annotated[str, Field(description="Where it is kept: hot, or cold with vectors of reduced precision.")]
+    heat: float
+    decay: float
+
+
 class NeighbourDocument(JsonDocument):
     """A relation and the atom at its other end."""
 
@@ -148,6 +162,11 @@ def atom_document(atom: Atom, path: str | None) -> AtomDocument:
 def atom_documents(memory: Memory, atoms: Iterable[Atom]) -> list[AtomDocument]:
     """Return the documents of atoms, with their files."""
     return [atom_document(atom, memory.path_of(atom.id)) for atom in atoms]
+
+
+def standing_document(memory: Memory, atom: Atom) -> StandingDocument:
+    """Return the document of an atom's standing."""
+    return StandingDocument.of(memory.standing(atom.id))
 
 
 def brief_atom(atom: Atom, path: str | None) -> BriefAtom:

@@ -36,6 +36,8 @@ from lamina.store.base import AtomVersion
 
 FULL_BITS = 32
 """The bits of a number that is not rounded."""
+COLD_BITS = 4
+"""The most bits of the vectors of a memory in the cold tier."""
 HYSTERESIS = 0.05
 """How far retention must be past a threshold before the precision changes."""
 _BITS_ABOVE = ((0.8, FULL_BITS), (0.5, 8), (0.2, 4))
@@ -171,13 +173,14 @@ def _ageing_state(
     """Return the ageing state of an atom after its step."""
     now, lived = context.now, context.moment.active_now
     event, loosens = _next_event(atom, signals, tier, context), next_link_ageing(atom)
+    wanted_bits = choose_bits(retention(atom, signals, lived, context.retention_mode), bits)
     next_look = min(event, loosens) if loosens is not None else event
     return AgeingState(
         revision=atom.revision + is_changed,
         tier=tier.value,
         next_check_at=max(next_look, now),
         retention=round(retention(atom, signals, now, context.retention_mode), 4),
-        bits=choose_bits(retention(atom, signals, lived, context.retention_mode), bits),
+        bits=min(wanted_bits, COLD_BITS) if tier is StorageTier.COLD else wanted_bits,
         importance=round(effective_importance(atom, signals, now), 4),
         recency=round(2.0 ** (-days_since(atom.observed_at, now) / kind_traits(atom.kind).half_life_days), 4),
         state=lifecycle_state(atom, signals, now).value,

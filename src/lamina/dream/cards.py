@@ -1,4 +1,5 @@
-"""Step 3, cards: a page for each name with enough statements, one for the scope's profile, one for its agent.
+"""Step 3, cards: a page for each name with enough statements, one for the scope's profile, one for its
+agent.
 
 A page is generated from current statements and written if it differs. What people wrote outside the generated part
 stays unchanged, and pages that they pinned or undid are left alone. Every page is checked once a month, otherwise only
@@ -94,7 +95,7 @@ class _PageUpdate:
 
 
 def cards(context: StepContext) -> StepPlan:
-    """Update the pages of names, the profile and the identity page from what changed."""
+    """Update the pages of names, the profile, and the identity page from what changed."""
     store, month = context.store, f"cards {context.now:%Y-%m}"
     position = store.journal.position()
     plan = plan_cards_since(context, store.queue.dream_progress.get_position(context.scope, month))

@@ -29,6 +29,7 @@ from lamina.dream.identity_page import IDENTITY_KINDS, find_identity_page, plan_
 from lamina.dream.profile_page import PROFILE_KINDS, find_profile_page, plan_profile
 from lamina.dream.step_context import StepContext
 from lamina.dream.synthesis import ExistingSyntheses
+from lamina.dream.topics_page import find_topics_page
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.store.base import AtomChange, Commit, EntryChange, Store
 
@@ -67,7 +68,8 @@ def plan_cascade(context: StepContext, ids: Sequence[AtomId]) -> list[Atom]:
     changed = {
         atom.id: atom for atom in (*_refreshed_pages(context, pages, atoms), *_retired_syntheses(context, retracted))
     }
-    root_pages = (find_profile_page(context.store, context.scope), find_identity_page(context.store, context.scope))
+    finders = (find_profile_page, find_identity_page, find_topics_page)
+    root_pages = (find(context.store, context.scope) for find in finders)
     for page in (*pages.live, *(root_page for root_page in root_pages if root_page is not None)):
         shortened = _without_lines(page, retracted)
         if page.id not in changed and shortened != page:

@@ -14,10 +14,12 @@ from lamina.dream.bridge import bridge
 from lamina.dream.cards import cards
 from lamina.dream.dream import VERB, Step
 from lamina.dream.drift import drift
+from lamina.dream.guidelines_page import guidelines
 from lamina.dream.probe import probe
 from lamina.dream.step_context import StepContext
 from lamina.dream.step_plan import StepPlan
 from lamina.dream.synthesis_step import merge
+from lamina.dream.topics_page import topics
 from lamina.store.encodings import PrecisionChange
 
 LOG_RETENTION = timedelta(days=90)
@@ -128,6 +130,8 @@ STEPS: Mapping[str, Step] = {
     "age": age,
     "merge": merge,
     "cards": cards,
+    "topics": topics,
+    "guidelines": guidelines,
     "bridge": bridge,
     "probe": probe,
     "drift": drift,

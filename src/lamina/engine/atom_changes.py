@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from lamina.atom.atom import Atom
 from lamina.atom.relation import Relation
 from lamina.atom.status import ENDED, Status, TransitionCause
+from lamina.atom.trust import Origin
 from lamina.capture.change.dependants import add_dependants
 from lamina.engine.caller_access import CallerAccess
 from lamina.errors import InvalidInput, Refused, StaleRevision
+from lamina.lifecycle.action_policy import PolicyContext, classify_change, find_objection, lifecycle_stage
 from lamina.lifecycle.ageing_decision import AgeingDecision
 from lamina.review.reinstatement import restore_atom
 from lamina.store.base import AtomChange, Commit, TransactionMode
@@ -39,7 +41,9 @@ class AtomChanges:
 
         def commit(atom: Atom) -> Atom:
             rules = access.engine.models.dependency_rules
-            atoms, full_reason = add_dependants(change(atom), reason, store, caller.ceiling, rules)
+            changed_atoms = change(atom)
+            _check_policy(verb, atom, changed_atoms, caller.ceiling)
+            atoms, full_reason = add_dependants(changed_atoms, reason, store, caller.ceiling, rules)
             committed = store.journal.append(
                 Commit(
                     actor=caller.actor,
@@ -81,6 +85,24 @@ class AtomChanges:
             return decision.apply_to(atom)
 
         return self.change(id, verb, reason, moved)
+
+
+_POLICY_VERBS = frozenset({"forget", "revise", "update_status", "relate"})
+"""Verbs of an agent that the action policy decides about; a person is free."""
+
+
+def _check_policy(verb: str, before: Atom, changed: Sequence[Atom], ceiling: Origin) -> None:
+    """Raise Refused if the action policy does not allow an agent what it asks for."""
+    if ceiling is Origin.HUMAN or verb not in _POLICY_VERBS:
+        return
+    context = PolicyContext(
+        confidence=1.0,  # it was asked for
+        lifecycle_state=lifecycle_stage(before),
+        importance=before.importance,
+    )
+    actions = (action for atom in changed if atom.id == before.id for action in classify_change(before, atom))
+    if objection := find_objection(actions, context):
+        raise Refused(f"{before.id} stays as it is: {objection}")
 
 
 def link_atom(atom: Atom, link: Relation) -> Atom:

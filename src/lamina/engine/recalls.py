@@ -17,7 +17,6 @@ from lamina.lifecycle.importance import effective_importance
 from lamina.recall import Recall, RecallRequest, recall
 from lamina.recall.context_packing import ContextItem
 from lamina.recall.feedback import FeedbackEffect, derive_feedback_effects, parse_verdict
-from lamina.recall.hit import Hit
 from lamina.recall.marks import is_flagged
 from lamina.recall.recall_view import RecallView
 from lamina.recall.related_memories import find_related

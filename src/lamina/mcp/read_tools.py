@@ -13,9 +13,11 @@ from lamina.documents.atom import (
     CountersDocument,
     NeighbourDocument,
     QuoteDocument,
+    StandingDocument,
     atom_document,
     load_quotes,
     neighbour_documents,
+    standing_document,
 )
 from lamina.documents.importance import ImportanceDocument, importance_document
 from lamina.documents.journal import HistoryDocument, history_document
@@ -45,6 +47,7 @@ class AtomResult(AtomDocument, CountersDocument):
 
     quotes: list[QuoteDocument]
     confirmations: Annotated[int, Field(description="How many independent sources confirm it, beyond the first.")]
+    standing: StandingDocument
     history: HistoryDocument | None
     neighbours: list[NeighbourDocument] | None
     why: ImportanceDocument | None
@@ -76,6 +79,7 @@ def get(memory: Memory, arguments: GetArguments) -> ToolResult:
         quotes=load_quotes(memory, atom),
         **CountersDocument.of(memory.signals(atom.id)).data(),
         confirmations=memory.confirmations(atom.id),
+        standing=standing_document(memory, atom),
         history=past_versions,
         neighbours=links,
         why=importance_document(memory.why(atom.id)) if arguments.why else None,

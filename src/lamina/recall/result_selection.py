@@ -158,9 +158,9 @@ def _content_of(result: ResultPassage) -> HitContent:
 
 
 def find_stale(atoms: Iterable[Atom], view: RecallView) -> dict[AtomId, str]:
-    """Return the atoms that are stale or archived, with the reason; one that was written since the last dream looked at
-    it counts as fresh."""
-    atoms_by_id = {atom.id: atom for atom in atoms}
+    """Return the atoms that are stale or archived, with the reason; a pinned one never is, and one that was written
+    since the last dream looked at it counts as fresh."""
+    atoms_by_id = {atom.id: atom for atom in atoms if not atom.pinned}
     ageing_states = view.ageing_states(atoms_by_id)
     stale: dict[AtomId, str] = {}
     for atom in atoms_by_id.values():

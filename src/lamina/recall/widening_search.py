@@ -120,8 +120,6 @@ def find_fresh_candidates(search: CandidateSearch, view: RecallView, enough: int
 def _select_fresh(candidates: Sequence[Candidate], view: RecallView) -> list[Candidate]:
     ageing_states = view.ageing_states(candidate.key[0] for candidate in candidates)
     stale = {atom_id for atom_id, ageing in ageing_states.items() if ageing.state in STALE}
-    return [
-        candidate
-        for candidate in candidates
-        if candidate.near.status is not Status.ARCHIVED and candidate.key[0] not in stale
-    ]
+    stale |= {candidate.key[0] for candidate in candidates if candidate.near.status is Status.ARCHIVED}
+    hidden = {atom_id for atom_id, atom in view.atoms(stale).items() if not atom.pinned}
+    return [candidate for candidate in candidates if candidate.key[0] not in hidden]

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 from lamina.atom.atom import Atom, Evidence
 from lamina.atom.claim import claim_of, comparable_value
-from lamina.atom.generated_section import extract_user_text, has_generated_section
+from lamina.atom.generated_section import (
+    TOPICS_PAGE,
+    extract_user_text,
+    has_generated_section,
+    replace_generated_section,
+    root_page_name,
+)
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import kind_traits
 from lamina.atom.metadata import Metadata, map_texts
@@ -225,7 +231,7 @@ class ErasurePlanner:
                 [(AtomId(segment), n) for segment, n in moved_places], self._scopes
             ).spans
             resting_ids, linked = (citation.atom_id for citation in resting), self._linked_atoms()
-            for head in self._read([*ids, *resting_ids, *linked]):
+            for head in self._read([*ids, *resting_ids, *linked, *self._topic_pages()]):
                 if head.id in self._erased or head.is_segment:
                     continue
                 versions = [self._rewrite(version, terms) for version in self._history(head.id)]
@@ -234,6 +240,11 @@ class ErasurePlanner:
                 elif versions != self._history(head.id):
                     rewritten[head.id] = versions
         return rewritten
+
+    def _topic_pages(self) -> Iterator[AtomId]:
+        """Return the topics pages: their lines are words of statements without being sentences of them."""
+        pages = self._store.atoms.read(AtomFilter(scopes=self._scopes, kinds=frozenset({"entity"})))
+        return (page.id for page in pages if root_page_name(page.metadata) == TOPICS_PAGE)
 
     def _linked_atoms(self) -> Iterator[AtomId]:
         """Return atoms that link to an erased one."""
@@ -247,7 +258,9 @@ class ErasurePlanner:
                 yield from {(atom_id, passage.n) for version in versions for passage in passages_of(version)}
 
     def _rewrite(self, atom: Atom, terms: RemovalTarget) -> Atom:
-        unlisted = remove_linked_lines(atom.content, self._erased.keys())
+        is_topics_page = root_page_name(atom.metadata) == TOPICS_PAGE
+        listed = replace_generated_section(atom.content, "# Topics") if is_topics_page else atom.content
+        unlisted = remove_linked_lines(listed, self._erased.keys())
         content = terms.remove_from(unlisted, match_values=atom.origin is Origin.DREAM)
         evidence = tuple(
             dict.fromkeys(

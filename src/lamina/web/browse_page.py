@@ -11,15 +11,18 @@ from lamina.atom.status import Status
 from lamina.web.page_request import PageRequest
 
 PAGE_SIZE = 40
+MAX_TOPICS = 100
+"""The most topics that the filter suggests."""
 ANY_STATUS = "any"
-_FILTERS = ("status", "kind", "memory_type", "subject", "session_id", "episode_id", "as_of", "known_at")
+_FILTERS = ("status", "kind", "memory_type", "subject", "topic", "session_id", "episode_id", "as_of", "known_at")
 
 
 def show_browse(request: PageRequest) -> Response:
     """List atoms, newest first."""
     query, offset = request.query, request.int_parameter("offset", 0, 10**7)
     status = query.get("status") or Status.ACTIVE.value
-    filters = {name: query.get(name) or None for name in ("kind", "memory_type", "subject", "session_id", "episode_id")}
+    names = ("kind", "memory_type", "subject", "topic", "session_id", "episode_id")
+    filters = {name: query.get(name) or None for name in names}
     atoms = request.memory.list(
         status=None if status == ANY_STATUS else status,
         limit=PAGE_SIZE + 1,
@@ -39,6 +42,7 @@ def show_browse(request: PageRequest) -> Response:
         "statuses": (*Status, ANY_STATUS),
         "kinds": sorted(counts["by_kind"]),
         "memory_types": tuple(MemoryType),
+        "topics": request.memory.topics(MAX_TOPICS),
         "filter_query": _filter_query(request),
     }
     return request.render("browse.html", context, fragment="_list.html")

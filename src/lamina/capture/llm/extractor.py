@@ -17,6 +17,7 @@ from lamina.capture.extraction import (
     StatedRelation,
     StoredStatement,
 )
+from lamina.capture.guidelines import GuidedExtractor
 from lamina.capture.llm.counts import DropReason, ModelCounts
 from lamina.capture.llm.prompts import ModelStatement, ModelStatements, PromptTurn, batch_turns, extraction_prompt
 from lamina.capture.llm.quote_support import (
@@ -42,7 +43,7 @@ CONFIDENCE = 0.8
 _SPEAKER_WORDS = frozenset({"i", "me", "myself", "we", "my", "user", "the user", "speaker", "the speaker"})
 
 
-class LlmExtractor(CountingExtractor):
+class LlmExtractor(CountingExtractor, GuidedExtractor):
     """Adds statements of a language model to those of a base extractor, if the words support them.
 
     A failed call loses only the model's statements of that batch: the base's remain, and the next batch calls the model
@@ -51,13 +52,20 @@ class LlmExtractor(CountingExtractor):
 
     instant = False
 
-    def __init__(self, chat: Chat, base: Extractor, *, max_tokens: int = MAX_TOKENS) -> None:
+    def __init__(
+        self, chat: Chat, base: Extractor, *, max_tokens: int = MAX_TOKENS, guidelines: Sequence[str] = ()
+    ) -> None:
         self._chat, self._base, self._most_tokens = chat, base, max_tokens
+        self._guidelines = tuple(guidelines)
 
     @property
     def name(self) -> str:
         """The names of the base extractor and of the language model."""
         return f"{self._base.name} and {self._chat.model}"
+
+    def following(self, guidelines: Sequence[str]) -> LlmExtractor:
+        """Return the extractor whose language model follows these lines."""
+        return LlmExtractor(self._chat, self._base, max_tokens=self._most_tokens, guidelines=guidelines)
 
     def extract(self, turns: Sequence[CapturedTurn], before: Sequence[CapturedTurn] = ()) -> list[ExtractedStatement]:
         """Return every statement of the turns, in their order; `before` are the turns before them, as context."""
@@ -72,7 +80,7 @@ class LlmExtractor(CountingExtractor):
         for batch in batch_turns(turns):
             if all(is_assistant(prompt_turn.turn.speaker) for prompt_turn in batch):
                 continue
-            prompt = extraction_prompt(batch, before, stored)
+            prompt = extraction_prompt(batch, before, stored, self._guidelines)
             try:
                 reply = self._chat.ask(prompt, ModelStatements, most_tokens=self._most_tokens)
             except ModelError as error:

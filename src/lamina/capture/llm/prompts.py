@@ -166,16 +166,26 @@ pair: the number of the pair. is_change: true or false. Answer once for each pai
 
 
 def extraction_prompt(
-    prompt_turns: Sequence[PromptTurn], before: Sequence[CapturedTurn], stored: Sequence[StoredStatement] = ()
+    prompt_turns: Sequence[PromptTurn],
+    before: Sequence[CapturedTurn],
+    stored: Sequence[StoredStatement] = (),
+    guidelines: Sequence[str] = (),
 ) -> list[Message]:
-    """Return the messages that ask for the statements of some turns, and for their relations to stored ones."""
+    """Return the messages that ask for the statements of some turns, and for their relations to stored ones.
+
+    The model is asked to follow the guidelines of the memory.
+    """
     lines = [f"memory {n} | {sanitise(known.content, _STORED_CHARS)}" for n, known in enumerate(stored, 1)]
     lines += [_format_turn("context", turn, sanitise(turn.text, _CONTEXT_CHARS)) for turn in before]
     for part in prompt_turns:
         is_context = is_assistant(part.turn.speaker)
         words = sanitise(part.text, _CONTEXT_CHARS if is_context else None)
         lines.append(_format_turn("context" if is_context else "turn", part.turn, words))
-    return [system_message(_EXTRACTION_INSTRUCTIONS), user_message(fence_data(lines))]
+    data = fence_data(lines)
+    if guidelines:
+        rules = "\n".join(f"- {sanitise(line)}" for line in guidelines)
+        data = f"Guidelines for the statements of this memory:\n{rules}\n\n{data}"
+    return [system_message(_EXTRACTION_INSTRUCTIONS), user_message(data)]
 
 
 def comparison_prompt(pairs: Sequence[tuple[SentenceLine, SentenceLine]]) -> list[Message]:

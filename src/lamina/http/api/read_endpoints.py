@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from lamina.documents.arguments import MAX_HITS, MAX_ROWS, Blocks, Question
-from lamina.documents.atom import atom_document, atom_documents, load_quotes, neighbour_documents
+from lamina.documents.atom import atom_document, atom_documents, load_quotes, neighbour_documents, standing_document
 from lamina.documents.importance import ImportanceDocument, importance_document
 from lamina.documents.journal import HistoryDocument, entry_document, history_document
 from lamina.documents.recall import AnswerDocument, RecallDocument, answer_document, hit_documents, recall_document
@@ -102,7 +102,11 @@ def get(
     quotes = [quote.data() for quote in load_quotes(memory, atom)]
     document = atom_document(atom, memory.path_of(atom.id))
     return documents.AtomDetailDocument.of(
-        memory.signals(atom.id), atom=document, quotes=quotes, confirmations=memory.confirmations(atom.id)
+        memory.signals(atom.id),
+        atom=document,
+        quotes=quotes,
+        confirmations=memory.confirmations(atom.id),
+        standing=standing_document(memory, atom),
     )
 
 

@@ -12,6 +12,10 @@ from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.documents import arguments as fields
 from lamina.documents.arguments import AtomRef, Flag, Label, Reason, VerbArguments
+from lamina.lifecycle.ageing_decision import StorageTier
+from lamina.lifecycle.lifecycle_state import LifecycleState
+from lamina.lifecycle.signals import Verification
+from lamina.lifecycle.standing import PolicyClass
 from lamina.recall.feedback import AnswerVerdict
 from lamina.working.run import RunOutcome
 
@@ -262,6 +266,11 @@ class ListParameters(VerbArguments):
     session_id: Label | None = None
     episode_id: Label | None = None
     run_id: Label | None = None
+    topic: Annotated[Label | None, Field(description="One of the topics that /topics lists.")] = None
+    verification: Verification | None = None
+    policy_class: PolicyClass | None = None
+    lifecycle_state: LifecycleState | None = None
+    tier: StorageTier | None = None
     as_of: AsOf = None
     known_at: KnownAt = None
     limit: Annotated[int, Field(ge=1, le=fields.MAX_ROWS)] = 50

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from lamina.documents.atom import AtomDocument, CountersDocument, NeighbourDocument
+from lamina.documents.atom import AtomDocument, CountersDocument, NeighbourDocument, StandingDocument
 from lamina.documents.inbox import InboxItemDocument
 from lamina.documents.journal import EntryDocument, TransitionDocument
 from lamina.documents.json_document import JsonDocument, UtcTime
@@ -31,6 +31,7 @@ class AtomDetailDocument(CountersDocument):
     atom: AtomDocument
     quotes: list[dict[str, str | int]]
     confirmations: int
+    standing: StandingDocument
 
 
 class JournalDocument(JsonDocument):
