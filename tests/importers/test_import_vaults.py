@@ -158,8 +158,8 @@ def test_other_notes_of_a_vault_are_documents_and_its_state_is_left_out(tmp_path
     remnic_memory(tmp_path, "a-1")
     note(tmp_path / "profile.md", "# Profile\n\nLikes birds.")
     note(tmp_path / "state" / "meta.md", "not words")
-    note(tmp_path / "artifacts" / "x.md", "not words")
-    assert [type(step) for step in steps(tmp_path)] == [ImportedFact, ImportedDocument]
+    note(tmp_path / "artifacts" / "x.md", "Words without fields.")
+    assert [type(step) for step in steps(tmp_path)] == [SkippedItem, ImportedDocument, ImportedFact, ImportedDocument]
 
 
 def test_lenient_frontmatter_is_read(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ EDITED_FIELDS_KEY = "edited_fields"
 EDITED_FILE_KEY = "edited_file"
 FORGET_PLACES_KEY = "forget_places"
 """The metadata key of the sentences that a forget proposal is about, each as segment:passage:start:end."""
+ARCHIVED_ELSEWHERE_KEY = "archived_elsewhere"
+"""The metadata key of an imported statement that was archived in its memory: confirming it archives it here."""
 _NOT_PROPOSABLE = FIXED_FIELDS | {"status", "supersedes", "superseded_by", "derived_from"}
 PROPOSABLE_FIELDS = tuple(name for name in DATA_FIELDS if name not in _NOT_PROPOSABLE)
 """The fields that a pending edit may set: lineage and statuses follow from decisions."""

@@ -5,6 +5,7 @@ Formats: Lattice (flat or nested provenance, `atom_id` or `id`); Remnic and Engr
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from lamina.atom.atom import Signals
-from lamina.atom.kinds import Layer
+from lamina.atom.kinds import Durability, Layer
+from lamina.atom.proposal import ARCHIVED_ELSEWHERE_KEY
 from lamina.atom.status import Status
 from lamina.capture.draft import parse_draft
 from lamina.errors import LaminaError
@@ -245,38 +247,100 @@ def _read_remnic_fact(frontmatter: ForeignFrontmatter) -> ForeignFact | str:
     if frontmatter.text("parentId"):
         return "part of a memory that is imported as a whole"
     is_superseded = status == "superseded" or frontmatter.text("supersededBy") is not None
-    begins = frontmatter.moment("valid_at")
+    is_archived = status == "archived" or frontmatter.text("archivedAt") is not None
+    begins = frontmatter.moment("valid_at", "validAt")
     entity = frontmatter.text("entityRef")
     fields: dict[str, object] = {
         "content": frontmatter.body.strip(),
         "kind": parse_kind(frontmatter.text("category")),
         "subject": _ENTITY_TYPE_PREFIX.sub("", entity).replace("-", " ") if entity else None,
         "tags": frontmatter.list_of("tags"),
-        "metadata": {**frontmatter.text_map("structuredAttributes"), **_channel_metadata(frontmatter)},
+        "metadata": {
+            **frontmatter.text_map("structuredAttributes"),
+            **dict(_remnic_metadata(frontmatter)),
+            **({ARCHIVED_ELSEWHERE_KEY: "true"} if is_archived and not is_superseded else {}),
+        },
         "observed_at": frontmatter.moment("created"),
+        "durability": _DURABILITIES.get(frontmatter.text("policyClass") or ""),
         "valid_from": begins,
         "valid_until": _valid_until(frontmatter, begins, is_superseded),
         "expires_at": frontmatter.moment("expiresAt"),
         "confidence": frontmatter.fraction("confidence") or _DEFAULT_CONFIDENCE,
         "importance": frontmatter.fraction("importanceScore", "importance.score"),
     }
-    return ForeignFact(frontmatter.text("id") or "", fields, is_superseded, frontmatter.text("supersededBy"))
+    signals, unread = _read_remnic_signals(frontmatter)
+    return ForeignFact(
+        frontmatter.text("id") or "",
+        fields,
+        is_superseded,
+        frontmatter.text("supersededBy"),
+        signals=signals,
+        replaces=frontmatter.list_of("supersedes"),
+        left_out=tuple(unread),
+    )
 
 
-def _channel_metadata(frontmatter: ForeignFrontmatter) -> dict[str, str]:
-    source = frontmatter.text("source")
-    return {"channel": source} if source else {}
+_DURABILITIES = {"ephemeral": Durability.EPHEMERAL, "protected": Durability.CORE}
+_REMNIC_SIGNALS = {"accessCount": "recall_count", "mw_success": "successes", "mw_fail": "failures"}
+_REMNIC_FIELDS = frozenset(
+    [
+        "id",
+        "category",
+        "created",
+        "tags",
+        "entityRef",
+        "structuredAttributes",
+        "confidence",
+        "importanceScore",
+        "expiresAt",
+        "supersedes",
+        "supersededBy",
+        "supersededAt",
+        "valid_at",
+        "validAt",
+        "invalid_at",
+        "invalidAt",
+        "accessCount",
+        "lastAccessed",
+        "mw_success",
+        "mw_fail",
+    ]
+)
+"""Keys that become fields, links or counters; every other key becomes metadata."""
+
+
+def _read_remnic_signals(frontmatter: ForeignFrontmatter) -> tuple[Signals, list[str]]:
+    """Return the counters of use, and the names of those with an impossible value."""
+    counters: dict[str, Any] = {}
+    unread: list[str] = []
+    for key, name in _REMNIC_SIGNALS.items():
+        text = frontmatter.text(key)
+        if text is not None and text.isdecimal():
+            counters[name] = int(text)
+        elif text is not None:
+            unread.append(key)
+    used_at = frontmatter.moment("lastAccessed")
+    if used_at is not None and counters.get("recall_count"):
+        counters |= {"last_recalled_at": used_at, "uses": (used_at,)}
+    return Signals(**counters), unread
+
+
+def _remnic_metadata(frontmatter: ForeignFrontmatter) -> Iterator[tuple[str, str]]:
+    """Yield every value that has no field of its own, links with their reasons included, under its name there."""
+    for key, value in frontmatter.values.items():
+        if key in _REMNIC_FIELDS or (key == "updated" and value == frontmatter.values.get("created")):
+            continue
+        if key == "links" and isinstance(value, list):
+            yield key, json.dumps(value, ensure_ascii=False)
+        else:
+            yield from _flatten({"channel" if key == "source" else key: value})
 
 
 def _valid_until(frontmatter: ForeignFrontmatter, begins: datetime | None, is_superseded: bool) -> datetime | None:
-    end = frontmatter.moment("invalid_at") or (frontmatter.moment("supersededAt") if is_superseded else None)
+    end = frontmatter.moment("invalid_at", "invalidAt") or (
+        frontmatter.moment("supersededAt") if is_superseded else None
+    )
     return None if end is None or (begins is not None and end <= begins) else end
 
 
-REMNIC = VaultFormat(
-    "remnic",
-    "Remnic or Engram vault",
-    _is_remnic_note,
-    _read_remnic_fact,
-    skipped_folders=("state", "artifacts", "boxes"),
-)
+REMNIC = VaultFormat("remnic", "Remnic or Engram vault", _is_remnic_note, _read_remnic_fact, skipped_folders=("state",))

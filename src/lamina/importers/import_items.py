@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from lamina.atom.atom import Signals
+from lamina.atom.relation import RelationName
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.capture.draft import Draft
@@ -123,6 +124,49 @@ class ImportedFact:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportedLink:
+    """A link between two memories, by their ids in the other memory."""
+
+    source: str
+    name: RelationName
+    target: str
+    confidence: float = 1.0
+    last_reinforced_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedLinks:
+    """All links between the memories of a source; written after them."""
+
+    links: tuple[ImportedLink, ...]
+    path: str
+    content_hash: str
+
+    @property
+    def key(self) -> str:
+        return idempotency_key(self.content_hash)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedBox:
+    """A sealed box: its topics, and its members by their ids in the other memory; written after them."""
+
+    foreign_id: str
+    topics: tuple[str, ...]
+    members: tuple[str, ...]
+    trace_id: str | None
+    session_id: str | None
+    observed_at: datetime | None
+    metadata: Mapping[str, str]
+    path: str
+    content_hash: str
+
+    @property
+    def key(self) -> str:
+        return idempotency_key(self.content_hash)
+
+
+@dataclass(frozen=True, slots=True)
 class ImportProblem:
     """Something that could not be read; the rest of the import continues."""
 
@@ -138,7 +182,7 @@ class SkippedItem:
     reason: str
 
 
-ImportedItem: TypeAlias = ImportedConversation | ImportedDocument | ImportedFact
+ImportedItem: TypeAlias = ImportedConversation | ImportedDocument | ImportedFact | ImportedBox | ImportedLinks
 ImportStep: TypeAlias = ImportedItem | ImportProblem | SkippedItem
 
 

@@ -26,13 +26,16 @@ from lamina.capture.store_reads import StoreReads
 from lamina.errors import InvalidInput
 from lamina.importers.fact_history import ForeignSuccessions, write_fact
 from lamina.importers.import_items import (
+    ImportedBox,
     ImportedConversation,
     ImportedDocument,
     ImportedFact,
+    ImportedLinks,
     ImportProblem,
     SkippedItem,
 )
 from lamina.importers.import_plan import IMPORTED_BEFORE, ImportPlan
+from lamina.importers.imported_structure import write_box, write_links
 from lamina.importers.quote_locator import QuoteLocator
 from lamina.store.base import AtomFilter, Store, TransactionMode
 from lamina.text.normal_form import normal_form
@@ -57,6 +60,8 @@ class ImportReport:
     conversations: int = 0
     documents: int = 0
     facts: int = 0
+    boxes: int = 0
+    links: int = 0
     turns: int = 0
     statements: int = 0
     duplicates: int = 0
@@ -118,7 +123,10 @@ def run_import(
             facts.add(step, tally)
             continue
         facts.flush(tally)
-        _import_step(step, target, tally)
+        if isinstance(step, ImportedBox | ImportedLinks):
+            facts.write_structure(step, tally)
+        else:
+            _import_step(step, target, tally)
     facts.flush(tally)
     if progress:
         progress("importing", plan.total, plan.total)
@@ -219,6 +227,19 @@ class _FactBatch:
         outcomes = tuple(outcome for receipt in receipts for outcome in receipt.outcomes)
         tally.add_facts(receipts, self._target.publish(Receipt(None, outcomes)).outcomes)
 
+    def write_structure(self, item: ImportedBox | ImportedLinks, tally: ImportTally) -> None:
+        """Write a box, or the links between facts, after the facts themselves."""
+        target, writer = self._target, self._target.writer(Origin.IMPORT)
+        self._successions = self._successions or ForeignSuccessions(target.store, writer.scope)
+        find = self._successions.find_successor
+        with target.store.transaction(TransactionMode.WRITE):
+            if isinstance(item, ImportedBox):
+                box, missing = write_box(item, writer, target.store, target.ids, target.now(), find)
+                tally.add_box(box is not None, missing, item.path)
+            else:
+                tally.add_links(*write_links(item, writer, target.store, find))
+        self._target.publish(Receipt(None, ()))
+
     def _write(self, fact: ImportedFact, quote_locator: QuoteLocator, tally: ImportTally) -> Receipt | None:
         target, writer = self._target, self._target.writer(fact.origin)
         self._successions = self._successions or ForeignSuccessions(target.store, writer.scope)
@@ -278,6 +299,19 @@ class ImportTally:
                 place = outcome.atom.importance, -next(self._order), outcome
                 (heapq.heappush if len(self._top_held) < MAX_LISTED else heapq.heappushpop)(self._top_held, place)
 
+    def add_box(self, is_written: bool, missing: int, path: str) -> None:
+        """Count a box, or skip it if none of its members was imported."""
+        if is_written:
+            self._counts["boxes"] += 1
+        else:
+            self.add_skipped(SkippedItem(path, "a box of memories that were not imported"))
+        self._left_out["member of a box that was not imported"] += missing
+
+    def add_links(self, count: int, missing: int) -> None:
+        """Count links, and those with an end that was not imported."""
+        self._counts["links"] += count
+        self._left_out["link to a memory that was not imported"] += missing
+
     def add_problem(self, problem: ImportProblem) -> None:
         self._counts["problem_count"] += 1
         if len(self._problems) < MAX_PROBLEMS:
@@ -306,6 +340,6 @@ class ImportTally:
             top_held=tuple(outcome for _, _, outcome in most_important),
             redacted=tuple(sorted(self._redacted.items())),
             results=tuple(sorted(self._results.items())),
-            left_out=tuple(sorted(self._left_out.items())),
+            left_out=tuple(sorted((+self._left_out).items())),
             **self._counts,
         )

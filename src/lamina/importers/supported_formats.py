@@ -13,11 +13,12 @@ from lamina.importers.chat_formats import CHATGPT, CLAUDE
 from lamina.importers.csv_export import open_csv_export
 from lamina.importers.documents import DOCUMENT_SUFFIXES, UnreadableDocument, read_document
 from lamina.importers.engram_export import open_engram_export
-from lamina.importers.foreign_vault import LATTICE, REMNIC, open_foreign_vault
+from lamina.importers.foreign_vault import LATTICE, REMNIC
 from lamina.importers.import_items import ImportStep
 from lamina.importers.lamina_export import open_json_export, open_markdown_export
 from lamina.importers.note_folder import NoteFolder
 from lamina.importers.okf_bundle import open_okf_bundle
+from lamina.importers.remnic_vault import open_memory_vault
 from lamina.importers.skylattice_export import open_skylattice_export
 
 
@@ -69,7 +70,7 @@ FORMATS: tuple[SupportedFormat, ...] = (
     SupportedFormat("memory of engram (SQLite file or JSON export)", open_engram_export),
     SupportedFormat("OKF bundle", open_okf_bundle),
     SupportedFormat("export of lamina as markdown", open_markdown_export),
-    SupportedFormat(f"{LATTICE.name} or {REMNIC.name}", open_foreign_vault),
+    SupportedFormat(f"{LATTICE.name} or {REMNIC.name}", open_memory_vault),
     SupportedFormat("Obsidian vault, folder of notes, or document", _open_notes),
 )
 """In the order in which they are tried."""

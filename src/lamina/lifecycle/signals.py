@@ -134,8 +134,15 @@ def merge_counters(counters: Counted, others: Counted) -> Counted:
     quality = counters.quality_score if counters.quality_score != 1.0 else others.quality_score
     last = max((at for at in (counters.last_recalled_at, others.last_recalled_at) if at), default=None)
     uses = tuple(sorted({*counters.uses, *others.uses, *((last,) if last else ())})[-MAX_USE_TIMES:])
-    count = max(counters.recall_count, others.recall_count)
-    return replace(counters, quality_score=quality, recall_count=count, last_recalled_at=last, uses=uses)
+    return replace(
+        counters,
+        quality_score=quality,
+        recall_count=max(counters.recall_count, others.recall_count),
+        last_recalled_at=last,
+        uses=uses,
+        successes=max(counters.successes, others.successes),
+        failures=max(counters.failures, others.failures),
+    )
 
 
 def effective_trust(atom: Atom, signals: AgeingSignals) -> float:

@@ -7,13 +7,21 @@ stated it; its origin stays the same. A proposal states itself what it replaces:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from lamina.atom.atom import Atom
 from lamina.atom.claim import Claim, can_replace, claim_of, comparable_value, is_one_of_several
 from lamina.atom.effective_status import effective_from
 from lamina.atom.identity import AtomId
-from lamina.atom.proposal import PROCEDURE_PROPOSALS, ProposalType, edited_values, parse_places, proposal_type_of
+from lamina.atom.proposal import (
+    ARCHIVED_ELSEWHERE_KEY,
+    PROCEDURE_PROPOSALS,
+    ProposalType,
+    edited_values,
+    parse_places,
+    proposal_type_of,
+)
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import ENDED, Status, TransitionCause
 from lamina.atom.trust import TRUST, Origin
@@ -67,10 +75,18 @@ def confirm(
         if atom.status is Status.ACTIVE:
             return Receipt(None, (Outcome(Result.DUPLICATE, atom, "it is already active"),))
         pending = revise(atom)
-        verdict = predict_verdict(pending, store, now)
+        verdict = _return_to_archive(predict_verdict(pending, store, now))
         return _commit(verdict, pending, writer, store, "confirm", reason, _commit_way(pending, verdict), batch)
 
     return retry_exclusively(store, attempt)
+
+
+def _return_to_archive(verdict: StatementVerdict) -> StatementVerdict:
+    """Return the verdict with the statement archived, if it was archived in the memory that it was imported from."""
+    atom = verdict.atom
+    if atom.status is not Status.ACTIVE or ARCHIVED_ELSEWHERE_KEY not in atom.metadata:
+        return verdict
+    return replace(verdict, atom=atom.with_(status=Status.ARCHIVED))
 
 
 def apply_file_status(
@@ -121,9 +137,9 @@ def with_status(atom: Atom, status: Status, now: datetime) -> Atom:
 
 
 def _commit_way(pending: Atom, verdict: StatementVerdict) -> TransitionCause:
-    """Return the way of the commit: a pending statement may become superseded directly, without being active."""
-    is_superseded = verdict.atom.status is Status.SUPERSEDED and pending.status is Status.CONSTRAINED
-    return TransitionCause.ADOPT if is_superseded else TransitionCause.ORDINARY
+    """Return the way of the commit: a pending statement may be superseded or archived without being active before."""
+    is_passed = verdict.atom.status in (Status.SUPERSEDED, Status.ARCHIVED) and pending.status is Status.CONSTRAINED
+    return TransitionCause.ADOPT if is_passed else TransitionCause.ORDINARY
 
 
 def reject(atom_id: AtomId, writer: Writer, store: Store, reason: str, batch: str | None = None) -> Receipt:
