@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from lamina.atom.generated_section import GUIDELINES_PAGE, extract_generated_section, extract_user_text, root_page_name
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import TRUST, Origin
+from lamina.atom.trust import Origin
 from lamina.capture.extraction import Extractor
 from lamina.store.base import AtomFilter, Store
 from lamina.text.normal_form import one_line
@@ -34,21 +34,18 @@ def follow_guidelines(extractor: Extractor, store: Store, scope: Scope) -> Extra
 
 
 def read_guidelines(store: Store, scope: Scope) -> tuple[str, ...]:
-    """Return the lines of the guidelines page, a person's own first; none if an agent or a document wrote on it."""
+    """Return the lines of the guidelines page, a person's first. No agent can write on it: dreams and people do."""
     pages = store.atoms.read(
         AtomFilter(
             scopes=(scope,), kinds=frozenset({"entity"}), subject=GUIDELINES_PAGE, statuses=frozenset({Status.ACTIVE})
         )
     )
-    page = next((page for page in pages if root_page_name(page.metadata) == GUIDELINES_PAGE), None)
+    own_pages = (page for page in pages if root_page_name(page.metadata) == GUIDELINES_PAGE)
+    page = next((page for page in own_pages if page.origin is Origin.DREAM), None)
     if page is None:
         return ()
-    trust = store.atoms.required_trust(page)
-    is_persons = trust >= TRUST[Origin.HUMAN]
-    if not is_persons and trust > TRUST[Origin.DREAM]:
-        return ()  # what an agent wrote is no instruction
-    text = extract_user_text(page.content) if is_persons else ""
-    return (*_list_lines(text), *_list_lines(extract_generated_section(page.content)))[:MAX_GUIDELINES]
+    texts = extract_user_text(page.content), extract_generated_section(page.content)
+    return tuple(line for text in texts for line in _list_lines(text))[:MAX_GUIDELINES]
 
 
 def _list_lines(text: str) -> Iterator[str]:
