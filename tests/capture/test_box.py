@@ -251,7 +251,7 @@ def test_days_and_months_get_no_page_and_spellings_of_one_name_share_one(memory:
         memory.remember(f"Ann rests after loaf {n} in May.", subject="Ann", entities=["May"])
         memory.remember(f"Tomas brought flour number {n}.", subject="tomas" if n else "Tomas")
     memory.upkeep.dream()
-    assert {page.subject for page in memory.list(kind="entity")} == {"Ann", "Tomas"}
+    assert {page.subject for page in memory.list(kind="entity")} - {"topics", "guidelines"} == {"Ann", "Tomas"}
     (tomas,) = (page for page in memory.list(kind="entity") if page.subject == "Tomas")
     assert all(f"Tomas brought flour number {n}." in tomas.content for n in range(6))
     ann = next(page for page in memory.list(kind="entity") if page.subject == "Ann")

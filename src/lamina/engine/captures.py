@@ -90,7 +90,7 @@ class SessionReading:
                 progress("reading", n, len(queues))
             with self._lease_session(queue.scope, queue.session_id) as lease:
                 receipts += self._extract_session(queue.scope, queue.session_id, lease)
-        self._seal_boxes()
+        self._seal_boxes(update_pages_too=True)
         self._access.flush()
         return [self._access.publish(receipt) for receipt in receipts]
 
@@ -102,12 +102,13 @@ class SessionReading:
             ExtractionSchedule(settings.rhythm), settings.batch_turns, timedelta(minutes=settings.batch_minutes)
         )
         extract_due_sessions(engine.store, self._extractor, policy, self._access.caller.actor, engine.ids, now, stop)
-        self.seal_boxes()
+        if self._is_sealing_due():
+            self._seal_boxes(update_pages_too=True)
 
     def seal_boxes(self) -> None:
-        """Seal finished boxes, at most once a minute."""
-        if self._sealed_at is None or abs(self._access.now() - self._sealed_at) >= SEAL_INTERVAL:
-            self._seal_boxes()
+        """Seal finished boxes, at most once a minute; the pages of entities are left to dreams."""
+        if self._is_sealing_due():
+            self._seal_boxes(update_pages_too=False)
 
     def count_queued(self) -> int:
         """Return the number of passages that are queued in the caller's scopes."""
@@ -132,10 +133,14 @@ class SessionReading:
             engine.store, self._extractor, scope, session_id, actor, engine.ids, engine.clock.now, lease
         )
 
-    def _seal_boxes(self) -> None:
-        """Seal finished boxes and update the pages of the entities named in them."""
+    def _is_sealing_due(self) -> bool:
+        return self._sealed_at is None or abs(self._access.now() - self._sealed_at) >= SEAL_INTERVAL
+
+    def _seal_boxes(self, *, update_pages_too: bool) -> None:
+        """Seal finished boxes and, if wanted, update the pages of the entities named in them."""
         engine = self._access.engine
         now = self._sealed_at = engine.clock.now()
         for scope in self._access.caller.scopes:
             names = find_names(seal_boxes(engine.store, scope, now))
-            update_pages(engine.store, scope, names, new_ids(engine.ids, now), now)
+            if update_pages_too:
+                update_pages(engine.store, scope, names, new_ids(engine.ids, now), now)

@@ -22,6 +22,7 @@ from lamina.atom.status import Status
 from lamina.recall.candidate import Candidate
 from lamina.recall.scoring_profiles import NAMED_ENTITY, NAMED_SUBJECT
 from lamina.store.base import Edge, Store
+from lamina.store.graph import LISTS
 from lamina.text.normal_form import normal_form
 
 MIN_EDGE_WEIGHT = 0.2
@@ -120,9 +121,9 @@ def _transition_shares(
 MAX_SEEDS, MAX_HOPS, MAX_LINKS, MAX_ADDED = 10, 2, 50, 20
 """How many candidates the walk starts from, how many hops it makes, how many links a node may have to be walked
 through (a subject of a thousand facts relates no two of them), and how many atoms it may add."""
-EVIDENCE = "evidence"
-"""A link that the walk does not follow: statements are shown with their source passages anyway, and through it
-everything said in a session would seem to be related."""
+LEFT_OUT = frozenset({"evidence", LISTS})
+"""Links that the walk does not follow: statements are shown with their source passages anyway, and through them
+everything said in a session or listed in a box would seem to be related."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ def walk_graph(
     seeds: dict[str, float] = {}
     for candidate in sorted(candidates, key=lambda candidate: (-candidate.near.score, candidate.key))[:MAX_SEEDS]:
         seeds[candidate.key[0]] = max(seeds.get(candidate.key[0], 0.0), candidate.near.score)
-    links = store.graph.neighbourhood(seeds, scopes, statuses, MAX_HOPS, MAX_LINKS, EVIDENCE) if seeds else []
+    links = store.graph.neighbourhood(seeds, scopes, statuses, MAX_HOPS, MAX_LINKS, LEFT_OUT) if seeds else []
     mass = pagerank([step for edge in links for step in _both_ways(edge)], seeds) if links else {}
     largest = max((mass.get(seed, 0.0) for seed in seeds), default=0.0) or 1.0
     return GraphWalk(

@@ -42,6 +42,10 @@ class EvidenceLinks:
     contradictions: list[Edge]
 
 
+LISTS = "lists"
+"""The link of an atom that only lists others, such as a box, to each of them."""
+
+
 class Graph(Protocol):
     """The links that atoms have: relations, evidence, successors, and what they share."""
 
@@ -57,11 +61,11 @@ class Graph(Protocol):
         statuses: Collection[Status],
         hops: int,
         max_links: int,
-        without: str,
+        without: Collection[str],
     ) -> list[Edge]:
         """Return the links that a walk of so many hops from these atoms follows, from atoms with these statuses.
 
-        Links of a node that has more than `max_links` are not followed, and none with the name `without`.
+        Links of a node that has more than `max_links` are not followed, and none with a name in `without`.
         """
 
     def find_relations(self, name: RelationName, scopes: Sequence[Scope], statuses: Collection[Status]) -> list[Edge]:

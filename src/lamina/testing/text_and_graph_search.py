@@ -235,7 +235,7 @@ class SearchContract(Contract):
             harness.add("theirs", subject="tea", scope=ANN)
 
             def walk(hops: int, max_links: int, without: str = "evidence") -> set[tuple[str, str]]:
-                edges = harness.graph.neighbourhood([start.id], [LOCAL], [Status.ACTIVE], hops, max_links, without)
+                edges = harness.graph.neighbourhood([start.id], [LOCAL], [Status.ACTIVE], hops, max_links, (without,))
                 assert edges == sorted(set(edges), key=lambda edge: (edge.source, edge.name, edge.target))
                 return {(edge.source, edge.target) for edge in edges}
 
@@ -247,7 +247,7 @@ class SearchContract(Contract):
             assert walk(1, 1) == walk(2, 1) == set()
             assert walk(2, 9, "subject") == {(start.id, far.id)} | beyond
             assert ended.id not in {end for pair in walk(2, 9) for end in pair}
-            assert harness.graph.neighbourhood([], [LOCAL], [Status.ACTIVE], 2, 9, "") == []
+            assert harness.graph.neighbourhood([], [LOCAL], [Status.ACTIVE], 2, 9, ()) == []
 
     def test_a_chain_of_successors_is_followed_to_atoms_that_have_not_ended(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:

@@ -64,12 +64,12 @@ class SqliteGraph:
         statuses: Collection[Status],
         hops: int,
         max_links: int,
-        without: str,
+        without: Collection[str],
     ) -> list[Edge]:
         """Return the links that a walk of so many hops follows."""
-        parts = [_SCOPES]
+        parts, left_out = [_SCOPES], ",".join(f"'{name}'" for name in sorted(without))
         for hop in range(hops):
-            link = f"AND e.name<>'{without}' AND {_is_visible(statuses)}"
+            link = f"AND e.name NOT IN ({left_out}) AND {_is_visible(statuses)}"
             parts += [
                 f"nodes{hop}(id) AS MATERIALIZED ({_nodes_of(hop)})",
                 # A link is here once for each end that the hop starts from, so that the links of a node can be counted.

@@ -9,8 +9,10 @@ from datetime import datetime
 from typing import Any
 
 from lamina.atom.atom import Atom
+from lamina.atom.kinds import kind_traits
 from lamina.atom.passage import Passage, passage_digest, passage_search_text
 from lamina.atom.scope import Scope
+from lamina.store.graph import LISTS
 from lamina.store.sqlite.millis import to_millis
 from lamina.text.analyser import analyse
 from lamina.text.normal_form import normal_form
@@ -138,7 +140,12 @@ def session_key(atom: Atom) -> str:
 
 
 def edges_of(atom: Atom) -> dict[tuple[str, str], float]:
-    """Return the edges of an atom: to others, and to what it shares with others (subject, entities, session)."""
+    """Return the edges of an atom: to others, and to what it shares with others (subject, entities, session).
+
+    One that only lists others has edges to these alone.
+    """
+    if kind_traits(atom.kind).is_listing:
+        return {(LISTS, target): 1.0 for target in atom.derived_from}
     links = {("subject", f"subject:{form}"): 1.0 for form in [normal_form(atom.subject)] if form}
     links |= {("entity", f"entity:{form}"): 1.0 for entity in atom.entities if (form := normal_form(entity))}
     links |= {("session", f"session:{atom.session_id}"): 0.5} if atom.session_id and not atom.is_segment else {}
