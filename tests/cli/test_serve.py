@@ -193,7 +193,7 @@ def test_two_processes_never_dream_at_the_same_time(
         read_lines_until(first, "dream")
         first.send_signal(signal.SIGTERM)
         assert rest_of(first) == ["ended"]
-    assert steps_done(mill) == ["merge", "cards"]
+    assert steps_done(mill) == ["merge", "cards", "topics"]
 
 
 def test_a_signal_during_a_dream_leaves_whole_steps_and_the_next_one_does_the_rest(
@@ -204,7 +204,7 @@ def test_a_signal_during_a_dream_leaves_whole_steps_and_the_next_one_does_the_re
         process.send_signal(signal.SIGTERM)
         blocking_chat.may.set()
         assert rest_of(process) == ["began", "dream", "ended"]
-    assert steps_done(mill) == ["merge", "cards"]
+    assert steps_done(mill) == ["merge", "cards", "topics"]
     with serving(env, "--once") as process:
         assert rest_of(process) == ["dream"]  # probe, drift and prune were still to do
     with serving(env, "--once") as process:
@@ -225,6 +225,6 @@ def test_after_a_kill_during_a_dream_the_next_dream_finishes_it_when_the_lease_e
     after_the_lease = FixedClock(SystemClock().now() + timedelta(seconds=LEASE_SECONDS))
     with lamina.open(mill, watch=False, background=False, clock=after_the_lease) as memory:
         memory.upkeep.dream()
-    assert steps_done(mill) == ["merge", "cards"]
+    assert steps_done(mill) == ["merge", "cards", "topics"]
     with serving(env, "--once") as process:
         assert rest_of(process) == []

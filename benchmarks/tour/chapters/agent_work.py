@@ -89,5 +89,6 @@ class AgentWorkChapter(TourChapter):
     def show_stats(self) -> TourStep:
         step = self.run_step("Show the counts.", "lamina stats", lambda session: upkeep.stats(session))
         note_count = 1  # the archived note of the closed run, which lists leave out
-        step.checks.append(("it counts every atom", step.view.data["atoms"] == len(self.current_atoms()) + note_count))
+        unlisted = note_count + step.view.data["by_kind"].get("box", 0)
+        step.checks.append(("it counts every atom", step.view.data["atoms"] == len(self.current_atoms()) + unlisted))
         return step
