@@ -204,7 +204,7 @@ def test_a_signal_during_a_dream_leaves_whole_steps_and_the_next_one_does_the_re
         process.send_signal(signal.SIGTERM)
         blocking_chat.may.set()
         assert rest_of(process) == ["began", "dream", "ended"]
-    assert steps_done(mill) == ["merge", "cards", "topics"]
+    assert steps_done(mill) == ["merge", "cards"]
     with serving(env, "--once") as process:
         assert rest_of(process) == ["dream"]  # probe, drift and prune were still to do
     with serving(env, "--once") as process:
