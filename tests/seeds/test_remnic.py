@@ -2,7 +2,7 @@
 
 `docs/seeds/remnic.md` has the table. Covers `lamina.dream.guidelines_page`, `lamina.dream.topics_page`,
 `lamina.engine.atom_listing`, `lamina.lifecycle.standing`, `lamina.lifecycle.action_policy`,
-`lamina.review.ageing_signals` and `lamina.capture.guidelines`.
+`lamina.review.ageing_signals`, `lamina.review.standings` and `lamina.capture.guidelines`.
 """
 
 from __future__ import annotations
@@ -510,7 +510,7 @@ def test_what_is_cold_takes_fewer_bytes_and_use_makes_it_hot_again(tmp_path: Pat
     settings = Settings(embedder="light", background=False, watch=False, state_model="off")
     with lamina.open(tmp_path / "v", clock=clock, watch=False, settings=settings) as memory:
         vault = SeedVault(memory, clock)
-        atom = vault.remember("Ann may have a green bicycle.", confidence=0.5, importance=0.3)
+        atom = vault.remember("Ann may have a green bicycle.", confidence=0.5, importance=0.3, layer="semantic")
         memory.embed()
         memory.upkeep.dream(yes=True)
         assert (memory.standing(atom.id).tier, memory.upkeep.stats()["vector_bytes"].get("4 bits", 0)) == ("hot", 0)
