@@ -20,8 +20,8 @@ from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
 from lamina.dream.step_context import StepContext
 from lamina.dream.step_plan import PlanBuilder, StepPlan
+from lamina.lifecycle.ageing import COOL_AFTER_DAYS, decide_archival
 from lamina.lifecycle.ageing import decide_ageing as aged
-from lamina.lifecycle.ageing import decide_archival
 from lamina.lifecycle.ageing_decision import AgeingAction, StorageTier
 from lamina.lifecycle.ageing_time import AgeingTime, add_clamped, days_since
 from lamina.lifecycle.importance import effective_importance
@@ -37,7 +37,7 @@ from lamina.store.base import AtomVersion
 FULL_BITS = 32
 """The bits of a number that is not rounded."""
 COLD_BITS = 4
-"""The most bits of the vectors of a memory in the cold tier."""
+"""The most bits of the vectors of a memory in the cold tier that was not used lately."""
 HYSTERESIS = 0.05
 """How far retention must be past a threshold before the precision changes."""
 _BITS_ABOVE = ((0.8, FULL_BITS), (0.5, 8), (0.2, 4))
@@ -173,6 +173,7 @@ def _ageing_state(
     """Return the ageing state of an atom after its step."""
     now, lived = context.now, context.moment.active_now
     event, loosens = _next_event(atom, signals, tier, context), next_link_ageing(atom)
+    is_in_use = signals.last_use is not None and days_since(signals.last_use, now) < COOL_AFTER_DAYS
     wanted_bits = choose_bits(retention(atom, signals, lived, context.retention_mode), bits)
     next_look = min(event, loosens) if loosens is not None else event
     return AgeingState(
@@ -180,7 +181,7 @@ def _ageing_state(
         tier=tier.value,
         next_check_at=max(next_look, now),
         retention=round(retention(atom, signals, now, context.retention_mode), 4),
-        bits=min(wanted_bits, COLD_BITS) if tier is StorageTier.COLD else wanted_bits,
+        bits=min(wanted_bits, COLD_BITS) if tier is StorageTier.COLD and not is_in_use else wanted_bits,
         importance=round(effective_importance(atom, signals, now), 4),
         recency=round(2.0 ** (-days_since(atom.observed_at, now) / kind_traits(atom.kind).half_life_days), 4),
         state=lifecycle_state(atom, signals, now).value,
