@@ -6,7 +6,6 @@ import builtins
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -18,21 +17,10 @@ from lamina.atom.scope import parse_scope
 from lamina.atom.status import ENDED, Status
 from lamina.atom.trust import Origin
 from lamina.caller import Caller
-from lamina.capture.capture import remember
 from lamina.capture.conversation import parse_conversation
-from lamina.capture.draft import (
-    Draft,
-    InputTurn,
-    parse_conversation_header,
-    parse_draft,
-    parse_text,
-    parse_turns,
-    redact_fields,
-)
-from lamina.capture.metadata_contracts import complete_metadata
+from lamina.capture.draft import InputTurn, parse_conversation_header, parse_text, parse_turns
 from lamina.capture.pieces import TextPiece
 from lamina.capture.receipt import Receipt
-from lamina.capture.redact import redact
 from lamina.clock import Clock
 from lamina.codebase import capture_codebase, summarize_codebase
 from lamina.engine import Engine
@@ -42,6 +30,12 @@ from lamina.engine.due_work import DueWork
 from lamina.engine.enum_input import parse_enum
 from lamina.engine.erasing import erase
 from lamina.engine.imports import Imports
+from lamina.engine.statement_writing import (
+    DEFAULT_PROPOSE_REASON,
+    DEFAULT_REMEMBER_REASON,
+    StatementInput,
+    StatementWriting,
+)
 from lamina.engine.undoing import undo_commits
 from lamina.errors import InvalidInput
 from lamina.importers.import_writer import ImportReport
@@ -51,7 +45,6 @@ from lamina.recall.hit import bundled_token_counter
 from lamina.recall.plain_ranking import rank_plainly
 from lamina.review.confirm import with_status
 from lamina.review.erase import ErasureReceipt
-from lamina.review.propose import complete_proposal, propose
 from lamina.review.quarantine import QuarantineTarget, quarantine
 from lamina.review.review import Review
 from lamina.review.reviewer_access import parse_reason
@@ -66,9 +59,6 @@ from lamina.vault.disk import Disk
 from lamina.working.block import Block
 from lamina.working.run import Run
 
-DEFAULT_REMEMBER_REASON, DEFAULT_PROPOSE_REASON = "asked to remember", "proposed"
-"""Reasons of callers who give none. They are no reason for a value of the profile."""
-
 
 class Memory(MemoryReader):
     """The memory of one vault, for one caller. Opened by `lamina.open`; use it as a context manager or close it.
@@ -79,6 +69,7 @@ class Memory(MemoryReader):
     def __init__(self, engine: Engine, caller: Caller, on_close: Callable[[], None] = lambda: None) -> None:
         super().__init__(engine, caller)
         self._on_close, self._changes = on_close, AtomChanges(self._access)
+        self._statements = StatementWriting(self._access)
         self._imports = Imports(self._access, self._sessions)
         self.review = Review(self._access.reviewer())
         self.upkeep = Upkeep(self._access, self._sessions, DueWork(self._access, self._sessions, self._imports))
@@ -206,27 +197,7 @@ class Memory(MemoryReader):
         key: str | None = None,
     ) -> Receipt:
         """Write several statements in one commit: all of them, or none if one is invalid."""
-        reason, writer = redact(parse_text(reason)).text, self._access.writer(origin, private)
-        given_reason = None if reason == DEFAULT_REMEMBER_REASON else reason
-        completed = [complete_metadata(statement, given_reason, writer.origin) for statement in statements]
-        cleaned = [redact_fields(statement, personal=self.settings.redact_personal) for statement in completed]
-        drafts = [self._with_agents(parse_draft(**fields), private) for fields, _ in cleaned]
-        if not drafts:
-            raise InvalidInput("there is nothing to remember")
-        models = self.engine.models
-        receipt = remember(
-            drafts,
-            writer,
-            self._store,
-            self.engine.ids,
-            self.now(),
-            reason,
-            key,
-            lambda: models.state_reader,
-            models.light_embedder(),
-        )
-        redacted_names = dict.fromkeys(name for _, names in cleaned for name in names)
-        return self._access.publish(replace(receipt, redacted=tuple(redacted_names)))
+        return self._statements.remember(statements, StatementInput(origin, private, reason, key))
 
     @traced(Operation.CREATE)
     def propose(
@@ -243,17 +214,7 @@ class Memory(MemoryReader):
 
         With `metadata` {profile_key, value, reason} it is a value for the profile.
         """
-        reason, writer, engine = parse_reason(reason), self._access.writer(origin, private), self.engine
-        given_reason = None if reason == DEFAULT_PROPOSE_REASON else reason
-        draft_fields = complete_proposal({**fields, "content": content}, given_reason, writer.origin)
-        clean, redacted_names = redact_fields(draft_fields, personal=self.settings.redact_personal)
-        draft = self._with_agents(parse_draft(**clean), private)
-        receipt = propose([draft], writer, engine.store, engine.ids, engine.clock, reason, key)
-        return self._access.publish(replace(receipt, redacted=redacted_names))
-
-    def _with_agents(self, draft: Draft, private: bool) -> Draft:
-        """Return the draft with the calling agent among the agents it names."""
-        return draft.model_copy(update={"agents": self.caller.agents(private, draft.agents)})
+        return self._statements.propose({**fields, "content": content}, StatementInput(origin, private, reason, key))
 
     @traced(Operation.UPDATE)
     def rollback(self, id: str, reason: str = "rolled back") -> Receipt:

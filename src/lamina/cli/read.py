@@ -12,6 +12,18 @@ from lamina.cli.command import command
 from lamina.cli.command_session import CommandSession
 from lamina.cli.journal_diff import ChangeGroup, Difference, list_differences
 from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextGrid, TextLine, shorten
+from lamina.cli.read_options import (
+    AsOfOption,
+    BlocksOption,
+    FilterStaleOption,
+    IncludeOption,
+    KnownAtOption,
+    LayersOption,
+    QuestionArgument,
+    ScopesOption,
+    SinceOption,
+    StatusesOption,
+)
 from lamina.cli.record_views import (
     atom_blocks,
     atom_data,
@@ -37,26 +49,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(rich_help_panel="Read")
 
-QuestionArgument = Annotated[str, typer.Argument(help="What you want to know.", show_default=False)]
-AsOfOption = Annotated[
-    str | None,
-    typer.Option("--as-of", help="What was true at this time: a date (its start) or a time; UTC unless it has a zone."),
-]
-KnownAtOption = Annotated[
-    str | None,
-    typer.Option(
-        "--known-at", help="What was known at this time: a date (its end) or a time; UTC unless it has a zone."
-    ),
-]
-LayersOption = Annotated[
-    list[str] | None,
-    typer.Option("--layer", help="Only profile, semantic, procedural, episodic, … atoms; can be repeated."),
-]
-StatusesOption = Annotated[
-    list[str] | None, typer.Option("--status", help="Only active, constrained, superseded, … atoms; can be repeated.")
-]
-SinceOption = Annotated[str, typer.Option("--since", help="yesterday, today, 2d, 3h, or a date like 2026-11-15.")]
-
 
 @command(app, "recall", example='lamina recall "how does she take her coffee?" -k 3 --explain')
 def recall(
@@ -64,29 +56,18 @@ def recall(
     question: QuestionArgument,
     k: Annotated[int, typer.Option("-k", help="How many hits at most.")] = 10,
     mode: Annotated[str, typer.Option(help="facts_only, facts_plus_rules or full_context.")] = "full_context",
-    only_scopes: Annotated[
-        list[str] | None, typer.Option("--only", help="Search this scope only; can be repeated.")
-    ] = None,
-    include: Annotated[
-        list[str] | None,
-        typer.Option("--include", help="Also search history, challenged or constrained atoms; can be repeated."),
-    ] = None,
+    only_scopes: ScopesOption = None,
+    include: IncludeOption = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show every word, term and weight of each score.")] = False,
     show_all: Annotated[bool, typer.Option("--all", help="Also show hits below the relevance threshold.")] = False,
     fast: Annotated[bool, typer.Option("--fast", help="Skip the comparison of token states.")] = False,
     ranking: Annotated[str, typer.Option(help="full, or plain: a fixed ranking by words alone.")] = "full",
     context: Annotated[bool, typer.Option("--context", help="Print the hits as context for an agent.")] = False,
     budget: Annotated[int, typer.Option(help="Maximum tokens of the context.", min=1)] = 2000,
-    block_names: Annotated[
-        list[str] | None,
-        typer.Option("--block", help="Add the notes of this workstream to the context; can be repeated."),
-    ] = None,
+    block_names: BlocksOption = None,
     as_of: AsOfOption = None,
     known_at: KnownAtOption = None,
-    filter_stale: Annotated[
-        bool,
-        typer.Option("--filter-stale", help="Leave out what the last dream marked as stale, and what is archived."),
-    ] = False,
+    filter_stale: FilterStaleOption = False,
     layer: LayersOption = None,
     status: StatusesOption = None,
 ) -> CommandResult:

@@ -14,7 +14,7 @@ from lamina.cli.command import command
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, FieldList, OutputBlock, TextGrid, TextLine
 from lamina.cli.progress import ProgressBar
-from lamina.cli.read import LayersOption, StatusesOption
+from lamina.cli.read_options import LayersOption, StatusesOption
 from lamina.cli.receipts import DRY_RUN_NOTE
 
 if TYPE_CHECKING:

@@ -75,18 +75,7 @@ class Engine:
             disk = disk or Disk(root)
             store = SqliteStore(state, clock, vfs=vfs)
         models = ModelRegistry(settings, store.admin.usage, clock)
-        sync = VaultSync(
-            disk,
-            store,
-            clock,
-            ids,
-            lambda: vault_setup.is_vault(root),
-            lambda atom, status: _decide_status_edit(atom, status, store, clock, models),
-            lambda atom: decide_new_file(
-                atom, store, clock.now(), lambda: models.state_reader, models.dependency_rules
-            ),
-            needs_review=settings.file_edits == "review",
-        )
+        sync = _make_sync(root, disk, store, models, settings, clock, ids)
         threads = BackgroundWork(
             root,
             store,
@@ -95,6 +84,7 @@ class Engine:
             enabled=settings.background if background is None else background,
             watch=settings.watch if watch is None else watch,
         )
+        effects = Effects(store, disk, sync, models, threads)
         return cls(
             root=root,
             state=state,
@@ -107,7 +97,7 @@ class Engine:
             models=models,
             sync=sync,
             background=threads,
-            effects=Effects(store, disk, sync, models, threads),
+            effects=effects,
         )
 
     @contextmanager
@@ -122,6 +112,22 @@ class Engine:
         self.models.close()
         self.store.close()
         self.disk.close()
+
+
+def _make_sync(
+    root: Path, disk: Disk, store: SqliteStore, models: ModelRegistry, settings: Settings, clock: Clock, ids: IdSource
+) -> VaultSync:
+    """Return what keeps files and journal together, with the decisions on files that people edit or add."""
+    return VaultSync(
+        disk,
+        store,
+        clock,
+        ids,
+        lambda: vault_setup.is_vault(root),
+        lambda atom, status: _decide_status_edit(atom, status, store, clock, models),
+        lambda atom: decide_new_file(atom, store, clock.now(), lambda: models.state_reader, models.dependency_rules),
+        needs_review=settings.file_edits == "review",
+    )
 
 
 def _decide_status_edit(

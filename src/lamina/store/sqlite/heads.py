@@ -242,10 +242,16 @@ def _where(atom_filter: AtomFilter) -> tuple[str, list[Any]]:
         )
         own_scope_end = f":agent:{atom_filter.agent}"
         values.extend([own_scope_end, own_scope_end, atom_filter.agent])
+    _add_times(atom_filter, parts, values)
     if atom_filter.contents is not None:
         keys = [key for content in atom_filter.contents if (key := content_key(content))]
         parts.append(f"content_hash IN ({','.join('?' * len(keys))})")
         values.extend(keys)
+    return " AND ".join(parts), values
+
+
+def _add_times(atom_filter: AtomFilter, parts: list[str], values: list[Any]) -> None:
+    """Add the conditions on the valid time of atoms, and their values."""
     if atom_filter.expired_by is not None:
         parts.append("status='active' AND valid_until IS NOT NULL AND valid_until<=?")
         values.append(to_millis(atom_filter.expired_by))
@@ -253,7 +259,6 @@ def _where(atom_filter: AtomFilter) -> tuple[str, list[Any]]:
         at = to_millis(atom_filter.valid_at)
         parts.append("coalesce(valid_from, ?)<=? AND ?<coalesce(valid_until, ?+1)")
         values.extend([at, at, at, at])
-    return " AND ".join(parts), values
 
 
 def _batches(ids: list[AtomId], size: int = 500) -> Iterable[list[AtomId]]:
