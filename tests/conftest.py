@@ -50,7 +50,7 @@ def _without_extraction(request: pytest.FixtureRequest, monkeypatch: pytest.Monk
         monkeypatch.setenv("LAMINA_EXTRACTOR", "none")
 
 
-_WITHOUT_STATE_MODEL = frozenset({"test_model_selection", "test_upkeep", "test_bench_public_data"})
+_WITHOUT_STATE_MODEL = frozenset({"test_selected_models", "test_upkeep", "test_bench_public_data"})
 """Tests that count models or compare figures with the state model left out."""
 
 

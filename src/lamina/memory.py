@@ -47,7 +47,7 @@ from lamina.review.confirm import with_status
 from lamina.review.erase import ErasureReceipt
 from lamina.review.quarantine import QuarantineTarget, quarantine
 from lamina.review.review import Review
-from lamina.review.reviewer_access import parse_reason
+from lamina.review.reviewer import parse_reason
 from lamina.review.revise import apply_revision, parse_revision
 from lamina.review.undo import rollback
 from lamina.settings import Settings

@@ -13,7 +13,7 @@ from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.status import Status
 from lamina.caller import Caller
-from lamina.dream.topics import Topic, count_topics
+from lamina.dream.topic_counts import Topic, count_topics
 from lamina.engine import Engine
 from lamina.engine.atom_listing import StandingFilter, list_by_standing, narrow_to_topic, parse_standing_filter
 from lamina.engine.caller_access import CallerAccess
@@ -31,7 +31,7 @@ from lamina.recall.cited_answer import CitedAnswer, answer_question
 from lamina.recall.feedback import derive_citation_effects
 from lamina.recall.plan_context import PLAN_LAYERS, PlanContext, build_plan_context
 from lamina.recall.recall_view import TimeInput, list_historical_atoms, parse_view_time, read_historical_atom
-from lamina.recall.session_context import MAX_TOPIC_HITS, SessionContext
+from lamina.recall.session_start_context import MAX_TOPIC_HITS, SessionContext
 from lamina.review.ageing_signals import load_signals_with_history
 from lamina.review.confirmations import count_confirmations
 from lamina.review.export import export

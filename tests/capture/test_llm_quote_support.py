@@ -1,6 +1,6 @@
 """Whether a text supports a statement: the same words, owner, names and polarity.
 
-Covers `lamina.capture.llm.sentence_persons`.
+Covers `lamina.capture.llm.sentence_pronouns`.
 """
 
 from __future__ import annotations

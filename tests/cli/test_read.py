@@ -1,7 +1,7 @@
 """The commands that read: recall, plan, get, list, history, journal and diff.
 
-Covers `lamina.cli.journal_diff`, `lamina.documents.journal`, `lamina.documents.json_document` and
-`lamina.documents.stats`.
+Covers `lamina.cli.journal_diff`, `lamina.cli.read_options`, `lamina.documents.journal`,
+`lamina.documents.json_document` and `lamina.documents.stats`.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from lamina.atom.identity import IdSource
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
 from lamina.capture.store_reads import new_ids
-from lamina.dream.age import next_link_ageing
+from lamina.dream.age_step import next_link_ageing
 from lamina.dream.dream import Step, dream
 from lamina.dream.profile_page import find_profile_page
 from lamina.dream.report import StepReport

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.dream.age import HYSTERESIS, choose_bits
+from lamina.dream.age_step import HYSTERESIS, choose_bits
 from lamina.vectors.codebook import PRECISIONS
 
 retentions = st.floats(0.0, 1.0)

@@ -1,6 +1,6 @@
 """A whole dream is idempotent, can be undone completely, and loses no text.
 
-Covers `lamina.dream.cascade`.
+Covers `lamina.dream.retraction_updates`.
 """
 
 from __future__ import annotations

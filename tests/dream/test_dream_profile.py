@@ -20,7 +20,7 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.capture.store_reads import new_ids
-from lamina.dream.cards import cards
+from lamina.dream.cards_step import cards
 from lamina.dream.dream import dream
 from lamina.dream.entity_page_text import extract_summary
 from lamina.dream.identity_page import LINE_CHARS, MAX_CHARS, MAX_FULL_BYTES, find_identity_page

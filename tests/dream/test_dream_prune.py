@@ -14,7 +14,7 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.relation import Relation, RelationName
 from lamina.clock import FixedClock
-from lamina.dream.age import age, age_links, next_link_ageing
+from lamina.dream.age_step import age, age_links, next_link_ageing
 from lamina.dream.dream import dream
 from lamina.dream.step_context import StepContext
 from lamina.dream.step_plan import StepPlan

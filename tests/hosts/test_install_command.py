@@ -15,7 +15,7 @@ import pytest
 
 from command_result import Cli
 from lamina.errors import InvalidInput
-from lamina.hosts.file_edit import EditResult, edit_file
+from lamina.hosts.config_edit import EditResult, edit_file
 from lamina.hosts.host_files import Host, UserEnvironment, servers_file
 from lamina.hosts.installation import find_program, parse_mcp_url
 from lamina.hosts.jsonc import parse_jsonc

@@ -1,6 +1,7 @@
 """Every verb has the same effect over HTTP as in Python, and the same documents.
 
-Covers `lamina.http.api.endpoint`, `lamina.http.api.read_endpoints`, `lamina.http.api.request_bodies`,
+Covers `lamina.documents.pending_items`, `lamina.http.api.endpoint`, `lamina.http.api.read_endpoints`,
+`lamina.http.api.request_bodies`,
 `lamina.http.api.response_documents`, `lamina.http.api.review_endpoints`, `lamina.http.api.upkeep_endpoints`,
 `lamina.http.api.working_memory_endpoints` and `lamina.http.api.write_endpoints`.
 """

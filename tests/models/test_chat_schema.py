@@ -14,9 +14,9 @@ from pydantic import BaseModel, Field
 
 import lamina
 from lamina.capture.llm.prompts import ModelStatements, PairAnswers
-from lamina.dream.bridge import Insight
+from lamina.dream.bridge_step import Insight
 from lamina.dream.page_summary import Condensed, ShortCard
-from lamina.dream.probe import Doubts
+from lamina.dream.probe_step import Doubts
 from lamina.dream.synthesis_step import Summary
 from lamina.models.chat import system_message, user_message
 from lamina.models.chat_schema import append_schema, build_wire_schema, describe_bounds, find_unbounded, parse_reply

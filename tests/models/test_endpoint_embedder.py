@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from lamina.errors import InvalidInput
-from lamina.models.dense_embedder import BATCH_SIZE, DenseEmbedder, connect_embedder
 from lamina.models.embedder import Embedder, TextToEncode, TokenStates
 from lamina.models.errors import ModelError, ModelUnreachable
+from lamina.models.external_embedder import BATCH_SIZE, ExternalEmbedder, connect_embedder
 
 Json = Any
 Reply = Callable[[list[str]], tuple[int, Json]]
@@ -42,7 +42,7 @@ class Server(ThreadingHTTPServer):
         self.slept: list[float] = []
         self.release = threading.Event()
 
-    def embedder(self, **more: Any) -> DenseEmbedder:
+    def embedder(self, **more: Any) -> ExternalEmbedder:
         return connect_embedder(
             f"http://127.0.0.1:{self.server_port}/v1", "tiny", "secret", sleep=self.slept.append, **more
         )

@@ -9,9 +9,9 @@ import pytest
 from local_models import STORE, needs_minilm
 
 from lamina.errors import InvalidInput
-from lamina.models.dense_embedder import load_fastembed, load_sentence_transformers
 from lamina.models.embedder import TokenStates
 from lamina.models.errors import ModelMissing
+from lamina.models.external_embedder import load_fastembed, load_sentence_transformers
 from lamina.models.model_choice import choose_embedders
 
 

@@ -29,7 +29,7 @@ from lamina.capture.store_reads import StoreReads
 from lamina.clock import FixedClock
 from lamina.errors import ClaimTaken, LaminaError, Refused, TransitionRefused, UndoRefused
 from lamina.recall.recall_view import RecallView, ViewTime, is_admitted
-from lamina.review.settle import settle
+from lamina.review.announced_changes import settle
 from lamina.review.undo import undo
 from lamina.store.base import AtomChange, AtomFilter, Commit, CommitId, JournalEntry
 from lamina.store.sqlite import SqliteStore

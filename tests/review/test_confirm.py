@@ -1,6 +1,6 @@
 """A decision on a pending statement activates or rejects it, and is undone as one.
 
-Covers `lamina.review.reviewer_access`.
+Covers `lamina.review.reviewer`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import lamina
 from lamina import Atom, FixedClock, Memory, NotFound, Refused, Result, Status
-from lamina.atom.record import to_record
+from lamina.atom.json_record import to_record
 from lamina.atom.trust import Origin
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)

@@ -12,7 +12,7 @@ from pathlib import Path
 import lamina
 from lamina import Atom, FixedClock, LaminaError, Origin
 from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.lineage import lineage_trust
+from lamina.atom.lineage_trust import lineage_trust
 from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT, Status, TransitionCause
 from lamina.atom.trust import TRUST, statements_need_review

@@ -24,7 +24,7 @@ from lamina.atom.status import Status
 from lamina.atom.trust import TRUST, Origin
 from lamina.capture.store_reads import new_ids
 from lamina.dream.dream import dream
-from lamina.dream.probe import probe
+from lamina.dream.probe_step import probe
 from lamina.dream.report import StepReport
 from lamina.dream.steps import STEPS
 from lamina.errors import InvalidInput, TransitionRefused
@@ -33,8 +33,8 @@ from lamina.lifecycle.half_life import half_life_days
 from lamina.lifecycle.importance import WEIGHTS
 from lamina.lifecycle.retention import RetentionMode, retention
 from lamina.lifecycle.signals import AgeingSignals
-from lamina.mcp.arguments import GetArguments
 from lamina.mcp.read_tools import get
+from lamina.mcp.tool_arguments import GetArguments
 from lamina.models.light_embedder import find_light_files
 from lamina.server import run_server
 from lamina.vectors.fisher_rao import frqad

@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from lamina import Memory, StoreTooNew
-from lamina.atom.record import to_record
+from lamina.atom.json_record import to_record
 from lamina.store.sqlite.index import FORMAT
 from vault_workspace import VaultWorkspace
 

@@ -19,7 +19,7 @@ from lamina.capture.conversation import Conversation
 from lamina.capture.pieces import TextPiece
 from lamina.capture.store_reads import StoreReads
 from lamina.store.base import Store
-from lamina.store.fingerprints import FingerprintKind, FingerprintText
+from lamina.store.erasure_fingerprints import FingerprintKind, FingerprintText
 from lamina.text.normal_form import normal_form
 from lamina.text.sentences import find_sentences
 

@@ -13,7 +13,7 @@ from lamina.atom.claim import Claim, can_replace, claim_of, comparable_value
 from lamina.atom.effective_status import effective_from
 from lamina.atom.identity import AtomId
 from lamina.atom.kinds import MemoryType
-from lamina.atom.lineage import lineage_trust
+from lamina.atom.lineage_trust import lineage_trust
 from lamina.atom.pair import has_sure_contradiction
 from lamina.atom.scope import Scope, readable_scopes
 from lamina.atom.status import RECALL_WEIGHT, Status

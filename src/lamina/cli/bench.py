@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from lamina.cli.checkout import import_from_checkout
 from lamina.cli.command import exit_on_error
 from lamina.cli.output import CommandOutput
+from lamina.cli.repository_checkout import import_from_checkout
 
 app = typer.Typer(rich_help_panel="Upkeep")
 

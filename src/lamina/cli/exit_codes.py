@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from lamina.cli.checkout import CheckoutNotFound, introduction_command
+from lamina.cli.repository_checkout import CheckoutNotFound, introduction_command
 from lamina.cli.text_input import InputFileNotFound
 from lamina.cli.vault_choice import VaultNotFound
 from lamina.errors import InvalidInput, InvalidScope, NotFound, Refused, StoreBusy, StoreTooNew, UndoRefused

@@ -19,8 +19,8 @@ from lamina.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lamina.hosts.config_edit import HostFileEdit
     from lamina.hosts.config_parts import ConfigPart, ConnectionOptions
-    from lamina.hosts.file_edit import HostFileEdit
     from lamina.hosts.host_files import Host, UserEnvironment
 
 app = typer.Typer(rich_help_panel="Serve")

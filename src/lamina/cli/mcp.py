@@ -8,7 +8,7 @@ import typer
 
 from lamina.cli.command import command
 from lamina.cli.command_session import CommandSession
-from lamina.cli.extras import require_extra
+from lamina.cli.optional_packages import require_extra
 
 app = typer.Typer(rich_help_panel="Agents")
 

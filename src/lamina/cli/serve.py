@@ -14,7 +14,7 @@ import typer
 from lamina.cli import exit_codes
 from lamina.cli.command import command
 from lamina.cli.command_session import CommandSession
-from lamina.cli.extras import require_extra
+from lamina.cli.optional_packages import require_extra
 from lamina.cli.output import CommandOutput, Json
 from lamina.errors import InvalidInput
 from lamina.logs import start_logging, stop_logging

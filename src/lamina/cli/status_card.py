@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lamina.cli.checkout import introduction_command
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextLine
 from lamina.cli.record_views import entries_grid, entry_data
+from lamina.cli.repository_checkout import introduction_command
 
 LAST_COMMITS = 3
 

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from lamina.cli.checkout import import_from_checkout
 from lamina.cli.command import command
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult
+from lamina.cli.repository_checkout import import_from_checkout
 
 app = typer.Typer(rich_help_panel="Start")
 

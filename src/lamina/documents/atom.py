@@ -9,8 +9,8 @@ from pydantic import Field
 
 from lamina.atom.atom import DATA_FIELDS, Atom
 from lamina.atom.claim import claim_of
+from lamina.atom.json_record import encode_field
 from lamina.atom.passage import passages_of
-from lamina.atom.record import encode_field
 from lamina.documents.json_document import JsonDocument, UtcTime
 from lamina.errors import NotFound
 from lamina.vault import layout

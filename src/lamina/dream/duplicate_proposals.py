@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from lamina.atom.atom import Atom
 from lamina.atom.claim import claim_of
 from lamina.atom.identity import AtomId
-from lamina.atom.lineage import lineage_trust
+from lamina.atom.lineage_trust import lineage_trust
 from lamina.atom.proposal import PROPOSAL_TYPE_KEY, ProposalType, proposal_type_of
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
-from lamina.dream.age import age
-from lamina.dream.bridge import bridge
-from lamina.dream.cards import cards
+from lamina.dream.age_step import age
+from lamina.dream.bridge_step import bridge
+from lamina.dream.cards_step import cards
 from lamina.dream.dream import VERB, Step
-from lamina.dream.drift import drift
+from lamina.dream.drift_step import drift
 from lamina.dream.guidelines_page import guidelines
-from lamina.dream.probe import probe
+from lamina.dream.probe_step import probe
 from lamina.dream.step_context import StepContext
 from lamina.dream.step_plan import StepPlan
 from lamina.dream.synthesis_step import merge

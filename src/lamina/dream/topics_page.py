@@ -7,11 +7,11 @@ from dataclasses import replace
 from lamina.atom.atom import Atom
 from lamina.atom.generated_section import TOPICS_PAGE
 from lamina.atom.scope import Scope
-from lamina.dream.cards import changes_since
+from lamina.dream.cards_step import changes_since
 from lamina.dream.scope_pages import find_root_page, plan_root_page
 from lamina.dream.step_context import LIVE, StepContext
 from lamina.dream.step_plan import StepPlan
-from lamina.dream.topics import group_by_topic, newest_statement
+from lamina.dream.topic_counts import group_by_topic, newest_statement
 from lamina.store.base import Store
 from lamina.text.normal_form import one_line
 from lamina.vault import layout

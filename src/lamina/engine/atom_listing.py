@@ -9,7 +9,7 @@ from datetime import datetime
 
 from lamina.atom.atom import Atom
 from lamina.atom.status import Status
-from lamina.dream.topics import group_by_topic
+from lamina.dream.topic_counts import group_by_topic
 from lamina.engine.enum_input import parse_enum
 from lamina.lifecycle.ageing_decision import StorageTier
 from lamina.lifecycle.lifecycle_state import LifecycleState

@@ -14,12 +14,12 @@ from lamina.atom.trust import Origin, limit_origin
 from lamina.caller import Caller
 from lamina.capture.receipt import Receipt
 from lamina.capture.statement_commit import Writer
-from lamina.dream.cascade import cascade_changes
+from lamina.dream.retraction_updates import cascade_changes
 from lamina.engine.engine import Engine
 from lamina.engine.enum_input import parse_enum
 from lamina.errors import Erased, InvalidInput, LaminaError, NotFound
 from lamina.logs import summarise_error
-from lamina.review.reviewer_access import Reviewer
+from lamina.review.reviewer import Reviewer
 from lamina.review.vault_health import is_in_scopes, problems_in
 from lamina.store.base import AtomFilter
 from lamina.sync import Progress, SyncReport

@@ -15,7 +15,7 @@ from lamina.capture.redact import redact
 from lamina.engine.caller_access import CallerAccess
 from lamina.errors import InvalidInput
 from lamina.review.propose import complete_proposal, propose
-from lamina.review.reviewer_access import parse_reason
+from lamina.review.reviewer import parse_reason
 
 DEFAULT_REMEMBER_REASON, DEFAULT_PROPOSE_REASON = "asked to remember", "proposed"
 """Reasons of callers who give none. They are no reason for a value of the profile."""

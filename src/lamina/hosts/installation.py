@@ -10,8 +10,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from lamina.errors import InvalidInput
+from lamina.hosts.config_edit import HostFileEdit, edit_file
 from lamina.hosts.config_parts import ConfigPart
-from lamina.hosts.file_edit import HostFileEdit, edit_file
 
 MCP_PATH = "/mcp"
 

@@ -6,7 +6,7 @@ import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from lamina.documents.arguments import MAX_KEY_LENGTH
+from lamina.documents.verb_arguments import MAX_KEY_LENGTH
 from lamina.http.problem import ProblemDetails
 
 KEY_HEADER = b"idempotency-key"

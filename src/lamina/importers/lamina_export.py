@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 
 from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import is_atom_id
+from lamina.atom.json_record import from_record
 from lamina.atom.passage import passages_of
-from lamina.atom.record import from_record
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin, limit_origin
 from lamina.capture.draft import parse_draft

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Protocol
 
 from lamina.errors import InvalidInput
+from lamina.importers.atom_csv import open_csv_export
 from lamina.importers.chat_export import ChatExport, describe_unreadable_chats, find_conversation_files
 from lamina.importers.chat_formats import CHATGPT, CLAUDE
-from lamina.importers.csv_export import open_csv_export
 from lamina.importers.documents import DOCUMENT_SUFFIXES, UnreadableDocument, read_document
 from lamina.importers.engram_export import open_engram_export
 from lamina.importers.foreign_vault import LATTICE, REMNIC

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from lamina.documents.arguments import MAX_QUESTION_BYTES
+from lamina.documents.verb_arguments import MAX_QUESTION_BYTES
 from lamina.errors import InvalidInput
-from lamina.mcp.arguments import RecallArguments, ReviewArguments
 from lamina.mcp.catalogue import RECALL_CONTEXT, REVIEW_INBOX
 from lamina.mcp.read_tools import recall
 from lamina.mcp.review_tool import review
+from lamina.mcp.tool_arguments import RecallArguments, ReviewArguments
 
 if TYPE_CHECKING:
     from lamina.memory import Memory

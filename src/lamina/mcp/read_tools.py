@@ -23,7 +23,6 @@ from lamina.documents.importance import ImportanceDocument, importance_document
 from lamina.documents.journal import HistoryDocument, history_document
 from lamina.documents.recall import brief_recall
 from lamina.documents.stats import StatsDocument, stats_document
-from lamina.mcp.arguments import GetArguments, RecallArguments, StatusArguments
 from lamina.mcp.result_text import (
     DATA_NOTICE,
     ToolResult,
@@ -33,6 +32,7 @@ from lamina.mcp.result_text import (
     neighbour_items,
     quote_item,
 )
+from lamina.mcp.tool_arguments import GetArguments, RecallArguments, StatusArguments
 
 if TYPE_CHECKING:
     from lamina.atom.atom import Atom

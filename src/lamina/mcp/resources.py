@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from lamina.documents.journal import EntryDocument, entry_document
 from lamina.documents.json_document import JsonDocument
 from lamina.errors import InvalidInput
-from lamina.mcp.arguments import GetArguments, ReviewArguments
 from lamina.mcp.catalogue import ATOM_URI, INBOX_URI, JOURNAL_URI, JSON_TYPE, MAX_NEWEST, PROFILE_URI, TEXT_TYPE
 from lamina.mcp.read_tools import get
 from lamina.mcp.result_text import brief_item, escape_json, fence_items
 from lamina.mcp.review_tool import review
+from lamina.mcp.tool_arguments import GetArguments, ReviewArguments
 
 if TYPE_CHECKING:
     from lamina.atom.atom import Atom

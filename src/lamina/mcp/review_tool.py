@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 from pydantic import Field
 
 from lamina.documents.atom import QuoteDocument, load_quotes
-from lamina.documents.inbox import ItemSummary, VerbDocument, verb_documents
 from lamina.documents.json_document import JsonDocument
+from lamina.documents.pending_items import ItemSummary, VerbDocument, verb_documents
 from lamina.documents.receipt import WriteResult, brief_receipt
 from lamina.errors import InvalidInput
-from lamina.mcp.arguments import ReviewArguments, reject_unused_arguments
 from lamina.mcp.result_text import ToolResult, inbox_text, receipt_text
+from lamina.mcp.tool_arguments import ReviewArguments, reject_unused_arguments
 
 if TYPE_CHECKING:
     from lamina.capture.receipt import Receipt

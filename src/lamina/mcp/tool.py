@@ -11,8 +11,8 @@ import mcp.types as types
 from pydantic import ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
-from lamina.documents.arguments import VerbArguments
 from lamina.documents.json_document import JsonDocument
+from lamina.documents.verb_arguments import VerbArguments
 from lamina.errors import InvalidInput
 from lamina.mcp.result_text import ToolResult
 from lamina.text.hidden_characters import escape_hidden

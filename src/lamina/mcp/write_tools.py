@@ -8,7 +8,8 @@ from lamina.documents.atom import BriefAtom, brief_atom
 from lamina.documents.json_document import JsonDocument
 from lamina.documents.receipt import CommitId, brief_receipt, commit_of
 from lamina.errors import InvalidInput
-from lamina.mcp.arguments import (
+from lamina.mcp.result_text import ToolResult, change_text, receipt_text
+from lamina.mcp.tool_arguments import (
     CaptureArguments,
     FeedbackArguments,
     ForgetArguments,
@@ -17,7 +18,6 @@ from lamina.mcp.arguments import (
     ReviseArguments,
     reject_unused_arguments,
 )
-from lamina.mcp.result_text import ToolResult, change_text, receipt_text
 
 if TYPE_CHECKING:
     from lamina.atom.atom import Atom

@@ -98,7 +98,7 @@ def _load_minilm(folder: Path, token_bits: int) -> Embedder:
 
 
 def _connect_endpoint(name: str, base_url: str | None, api_key: str | None, dimensions: int | None) -> Embedder:
-    from lamina.models.dense_embedder import connect_embedder
+    from lamina.models.external_embedder import connect_embedder
 
     if not base_url:
         raise InvalidInput(f"openai:{name} needs the address of its endpoint, such as http://127.0.0.1:8080/v1")
@@ -106,7 +106,7 @@ def _connect_endpoint(name: str, base_url: str | None, api_key: str | None, dime
 
 
 def _load_library(family: str, name: str) -> Embedder:
-    from lamina.models.dense_embedder import load_fastembed, load_sentence_transformers
+    from lamina.models.external_embedder import load_fastembed, load_sentence_transformers
 
     return CachingEmbedder(load_fastembed(name) if family == "fastembed" else load_sentence_transformers(name))
 

@@ -23,7 +23,6 @@ from lamina.atom.status import Status
 from lamina.recall.candidate import Candidate, add_channel_terms, status_weight
 from lamina.recall.graph_walk import find_named_atoms, walk_graph
 from lamina.recall.late_interaction import add_token_terms
-from lamina.recall.model_selection import SelectedModels
 from lamina.recall.recall_query import QuestionShape, RecallQuery
 from lamina.recall.recall_view import RecallView
 from lamina.recall.scoring_profiles import (
@@ -37,6 +36,7 @@ from lamina.recall.scoring_profiles import (
     TELLS_OF_TIME,
     TEXT_POOL,
 )
+from lamina.recall.selected_models import SelectedModels
 from lamina.store.base import Store, TextMatch, TextQuery
 from lamina.store.encodings import NearPassage, PassageKey, ScoreTerms, VectorQuery
 from lamina.text.speaker_roles import is_assistant

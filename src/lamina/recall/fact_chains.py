@@ -23,10 +23,10 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.recall.candidate import Candidate
 from lamina.recall.late_interaction import NO_STATES, find_word, idf, match_tokens
-from lamina.recall.model_selection import SelectedModels
+from lamina.recall.name_recognition import NEVER_NAMES, SentenceToken, SentenceTokenKind, tokenise_sentence
 from lamina.recall.recall_query import RecallQuery
 from lamina.recall.recall_view import RecallView
-from lamina.recall.sentence_tokens import NEVER_NAMES, SentenceToken, SentenceTokenKind, tokenise_sentence
+from lamina.recall.selected_models import SelectedModels
 from lamina.store.base import Edge, TextMatch
 from lamina.store.encodings import PassageKey, to_unencoded_text
 from lamina.text.analyser import STOP_WORDS, analyse

@@ -20,13 +20,13 @@ from lamina.atom.relation import RelationName
 from lamina.recall.candidate import AGENT_TERM, Candidate, compute_weights, multiply_weights
 from lamina.recall.hit import Hit, HitList, VectorPrecision
 from lamina.recall.marks import HitMark
-from lamina.recall.model_selection import SelectedModels
 from lamina.recall.recall_query import RecallQuery
 from lamina.recall.recall_request import RecallRequest
 from lamina.recall.recall_view import RecallView
 from lamina.recall.result_builder import ResultOptions, ResultPassage
 from lamina.recall.result_selection import count_omitted, select_results
 from lamina.recall.scoring_profiles import LONG_SESSION, ScoringProfile
+from lamina.recall.selected_models import SelectedModels
 from lamina.recall.state_terms import STATE_TERM, StateTerms
 from lamina.store.encodings import FULL_BITS, PassageKey
 from lamina.vectors.fisher_rao import frqad

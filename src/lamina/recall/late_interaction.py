@@ -18,9 +18,9 @@ from lamina.atom.scope import Scope
 from lamina.models.embedder import EncodedQuestion, TokenStates
 from lamina.models.recomputed_token_states import MAX_RECOMPUTED
 from lamina.recall.candidate import Candidate
-from lamina.recall.model_selection import SelectedModels
 from lamina.recall.recall_view import RecallView
 from lamina.recall.scoring_profiles import FOLLOWS_QUESTION, WINDOW, ScoringProfile
+from lamina.recall.selected_models import SelectedModels
 from lamina.store.base import Store
 from lamina.store.encodings import NearPassage, PackedStates, UnencodedText, to_unencoded_text
 from lamina.text.analyser import analyse

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import AtomId
-from lamina.atom.lineage import lineage_trust
+from lamina.atom.lineage_trust import lineage_trust
 from lamina.atom.scope import readable_scopes
 from lamina.atom.status import Status
 from lamina.lifecycle.signals import AgeingSignals, from_counters

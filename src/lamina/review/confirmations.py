@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
-from lamina.atom.lineage import lineage_trust
+from lamina.atom.lineage_trust import lineage_trust
 from lamina.atom.scope import readable_scopes
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.atom.trust import TRUST, Origin

@@ -22,7 +22,7 @@ from lamina.review.erasure_plan import ErasurePlan, ErasurePlanner
 from lamina.review.file_cleanup import FileCleanup, copy_matcher, has_pending_writes
 from lamina.store.base import CommitId, Store, TransactionMode
 from lamina.store.erasure import Erasure, PendingErasure
-from lamina.store.fingerprints import FingerprintKind, FingerprintText
+from lamina.store.erasure_fingerprints import FingerprintKind, FingerprintText
 from lamina.sync import VaultSync
 from lamina.text.normal_form import normal_form
 from lamina.vault.disk import Disk

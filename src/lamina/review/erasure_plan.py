@@ -35,7 +35,7 @@ from lamina.atom.sentence_removal import (
 from lamina.atom.trust import Origin
 from lamina.capture.box import find_topics
 from lamina.store.base import AtomFilter, Store
-from lamina.store.fingerprints import FingerprintKind, FingerprintText
+from lamina.store.erasure_fingerprints import FingerprintKind, FingerprintText
 from lamina.text.analyser import STOP_WORDS, analyse
 from lamina.text.normal_form import normal_form
 from lamina.text.sentences import find_sentences

@@ -18,11 +18,11 @@ from typing import Any
 
 from lamina.atom.atom import Atom, Evidence, Signals
 from lamina.atom.identity import AtomId
+from lamina.atom.json_record import to_record
 from lamina.atom.passage import passages_of, render_passage
-from lamina.atom.record import to_record
 from lamina.atom.status import Status
 from lamina.errors import InvalidInput
-from lamina.importers.csv_export import COLUMNS, LIST_COLUMNS, LIST_SEPARATOR, escape_cell, format_evidence
+from lamina.importers.atom_csv import COLUMNS, LIST_COLUMNS, LIST_SEPARATOR, escape_cell, format_evidence
 from lamina.importers.evidence_index import EvidenceIndex
 from lamina.importers.okf_bundle import ATOM_ID_KEY, INDEX_FILE, LINKS_HEADING, LOG_FILE
 from lamina.store.base import AtomFilter, AtomVersion, Store

@@ -29,7 +29,7 @@ from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.statement_commit import retry_exclusively
 from lamina.errors import Refused
 from lamina.review.proposal_groups import union_labels
-from lamina.review.reviewer_access import Reviewer, parse_reason
+from lamina.review.reviewer import Reviewer, parse_reason
 from lamina.review.revise import apply_revision, parse_revision
 from lamina.store.base import AtomFilter
 

@@ -20,7 +20,7 @@ from lamina.capture.existing_statements import FORGET_REQUESTED_AT
 from lamina.capture.extraction import CapturedTurn, ExtractedStatement, Extractor
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.statement_commit import retry_exclusively
-from lamina.review.reviewer_access import Reviewer
+from lamina.review.reviewer import Reviewer
 from lamina.store.base import AtomFilter
 
 VERB = "reread"

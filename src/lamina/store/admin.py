@@ -6,7 +6,7 @@ from typing import Protocol
 
 from lamina.store.chat_usage import Usage
 from lamina.store.erasure import Erasures
-from lamina.store.fingerprints import Fingerprints
+from lamina.store.erasure_fingerprints import Fingerprints
 from lamina.store.problems import Problems
 from lamina.store.recalls import Recalls
 

@@ -11,7 +11,7 @@ from lamina.atom.atom import DATA_FIELDS, FIXED_FIELDS, Atom
 from lamina.atom.claim import claim_of
 from lamina.atom.identity import AtomId, is_atom_id
 from lamina.atom.kinds import Layer
-from lamina.atom.lineage import AtomLookup, has_trusted_lineage, lineage_trust, needs_review
+from lamina.atom.lineage_trust import AtomLookup, has_trusted_lineage, lineage_trust, needs_review
 from lamina.atom.scope import Scope, readable_scopes
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status, TransitionCause, check_transition
 from lamina.atom.trust import TRUST, Origin, words_need_review

@@ -10,7 +10,7 @@ from typing import Protocol
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
-from lamina.store.fingerprints import FingerprintText
+from lamina.store.erasure_fingerprints import FingerprintText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import NewType, Protocol
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
-from lamina.atom.record import Record
+from lamina.atom.json_record import Record
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status, TransitionCause
 from lamina.atom.trust import Origin

@@ -9,7 +9,7 @@ from lamina.atom.passage import render_passage
 from lamina.atom.scope import organisation_name
 from lamina.errors import Erased, Refused
 from lamina.store.erasure import Erasure, PendingErasure
-from lamina.store.fingerprints import FingerprintKind, FingerprintText
+from lamina.store.erasure_fingerprints import FingerprintKind, FingerprintText
 from lamina.testing.capabilities import Capability, needs
 from lamina.testing.store_harness import ANN, LOCAL, NOON, OTHER, Contract, StoreHarness, raises
 from lamina.text.normal_form import normal_form

@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from lamina.atom.atom import Atom
 from lamina.capture.receipt import Receipt
-from lamina.documents.inbox import InboxItemDocument, inbox_item_document
+from lamina.documents.pending_items import InboxItemDocument, inbox_item_document
 from lamina.errors import InvalidInput, LaminaError, Refused
 from lamina.memory import Memory
 from lamina.review.pending_items import DecisionType, Item

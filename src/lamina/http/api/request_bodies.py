@@ -1,4 +1,4 @@
-"""The bodies and query parameters of the endpoints; `lamina.documents.arguments` describes and bounds their fields."""
+"""The bodies and query parameters of the endpoints; their fields are those of `lamina.documents.verb_arguments`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from lamina.atom.kinds import Durability, MemoryType
 from lamina.atom.relation import RelationName
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.documents import arguments as fields
-from lamina.documents.arguments import AtomRef, Flag, Label, Reason, VerbArguments
+from lamina.documents import verb_arguments as fields
+from lamina.documents.verb_arguments import AtomRef, Flag, Label, Reason, VerbArguments
 from lamina.lifecycle.ageing_decision import StorageTier
 from lamina.lifecycle.lifecycle_state import LifecycleState
 from lamina.lifecycle.signals import Verification

@@ -7,9 +7,9 @@ from typing import Annotated
 from pydantic import Field
 
 from lamina.documents.atom import AtomDocument, CountersDocument, NeighbourDocument, StandingDocument
-from lamina.documents.inbox import InboxItemDocument
 from lamina.documents.journal import EntryDocument, TransitionDocument
 from lamina.documents.json_document import JsonDocument, UtcTime
+from lamina.documents.pending_items import InboxItemDocument
 from lamina.documents.recall import HitDocument
 from lamina.documents.receipt import ReceiptDocument
 from lamina.documents.stats import JobDocument, ProblemDocument

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query
 
-from lamina.documents.arguments import MAX_ROWS, Label
 from lamina.documents.atom import atom_document
-from lamina.documents.inbox import inbox_item_document
+from lamina.documents.pending_items import inbox_item_document
 from lamina.documents.receipt import receipt_document
+from lamina.documents.verb_arguments import MAX_ROWS, Label
 from lamina.http.api import request_bodies as bodies
 from lamina.http.api import response_documents as documents
 from lamina.http.api.endpoint import CurrentCaller, CurrentWriter, read_endpoint, write_endpoint

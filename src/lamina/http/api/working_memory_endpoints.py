@@ -6,9 +6,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from lamina.documents.arguments import MAX_HITS, MAX_TOKENS, Question
 from lamina.documents.atom import atom_document, atom_documents
 from lamina.documents.receipt import ChangeDocument, ReceiptDocument, change_document, receipt_document
+from lamina.documents.verb_arguments import MAX_HITS, MAX_TOKENS, Question
 from lamina.http.api.endpoint import CurrentCaller, CurrentWriter, read_endpoint, write_endpoint
 from lamina.http.api.request_bodies import BlockNoteBody, CloseRunBody, NoteBody
 from lamina.http.api.response_documents import BlockDocument, RunDocument

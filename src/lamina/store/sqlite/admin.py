@@ -6,8 +6,8 @@ from pathlib import Path
 
 from lamina.clock import Clock
 from lamina.store.sqlite.current_index import CurrentIndex
+from lamina.store.sqlite.erasure_fingerprints import SqliteFingerprints
 from lamina.store.sqlite.erasures import SqliteErasures
-from lamina.store.sqlite.fingerprints import SqliteFingerprints
 from lamina.store.sqlite.history import HistoryFile
 from lamina.store.sqlite.journal import SqliteJournal
 from lamina.store.sqlite.outbox import Outbox

@@ -10,8 +10,8 @@ from typing import Any
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
+from lamina.atom.json_record import Record, from_record, parse_record
 from lamina.atom.passage import is_pure_append
-from lamina.atom.record import Record, from_record, parse_record
 from lamina.atom.scope import Scope
 from lamina.atom.status import TransitionCause
 from lamina.atom.trust import Origin

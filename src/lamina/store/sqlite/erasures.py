@@ -9,14 +9,14 @@ from typing import Any
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
+from lamina.atom.json_record import decode_field, diff_atoms
 from lamina.atom.metadata import iterate_texts
-from lamina.atom.record import decode_field, diff_atoms
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.store.erasure import Erasure, PendingErasure
 from lamina.store.journal import Commit, CommitId
-from lamina.store.sqlite.fingerprints import SqliteFingerprints
+from lamina.store.sqlite.erasure_fingerprints import SqliteFingerprints
 from lamina.store.sqlite.hash_chain import digest_of_body, rewrite_digest
 from lamina.store.sqlite.history import HistoryFile, Tip, VersionRow
 from lamina.store.sqlite.millis import from_millis

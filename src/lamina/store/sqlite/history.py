@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
-from lamina.atom.record import Record, apply_diff
+from lamina.atom.json_record import Record, apply_diff
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin

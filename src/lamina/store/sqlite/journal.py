@@ -9,7 +9,7 @@ from datetime import datetime
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.record import diff_atoms
+from lamina.atom.json_record import diff_atoms
 from lamina.atom.scope import Scope
 from lamina.clock import Clock
 from lamina.errors import Refused, StalePosition

@@ -18,7 +18,7 @@ from typing import Any
 
 from lamina.atom.atom import Atom, Signals
 from lamina.atom.identity import AtomId
-from lamina.atom.record import parse_record
+from lamina.atom.json_record import parse_record
 from lamina.atom.status import ENDED
 from lamina.store.projection import AtomFiles, FileChanges, FileEntry, FileRecord, FileSnapshot, FileState, PendingFile
 from lamina.store.sqlite.database import Database

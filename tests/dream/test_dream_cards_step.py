@@ -28,7 +28,7 @@ from lamina.atom.identity import IdSource
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.capture.store_reads import new_ids
-from lamina.dream.cards import SUMMARIES_A_DAY, cards, plan_cards_since
+from lamina.dream.cards_step import SUMMARIES_A_DAY, cards, plan_cards_since
 from lamina.dream.dream import dream
 from lamina.dream.entity_page_text import MAX_LISTED, MIN_CARD_STATEMENTS, extract_summary
 from lamina.dream.entity_pages import find_names, update_pages
@@ -36,7 +36,7 @@ from lamina.dream.page_summary import Condensed, ShortCard
 from lamina.dream.report import StepReport
 from lamina.dream.step_context import StepContext
 from lamina.dream.step_plan import StepPlan
-from lamina.dream.topics import count_topics
+from lamina.dream.topic_counts import count_topics
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat
 from lamina.models.chat_schema import build_wire_schema, find_unbounded

@@ -25,7 +25,7 @@ from lamina.clock import FixedClock
 from lamina.dream.code_presence import CodeRoots, Presence
 from lamina.dream.code_references import CodeReference, ReferenceType, find_references
 from lamina.dream.dream import dream
-from lamina.dream.drift import STEP, Severity, drift, score
+from lamina.dream.drift_step import STEP, Severity, drift, score
 from lamina.dream.report import DreamReport
 from lamina.dream.step_context import StepContext
 from lamina.dream.step_plan import StepPlan

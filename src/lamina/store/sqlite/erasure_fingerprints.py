@@ -9,7 +9,7 @@ from datetime import datetime
 
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
-from lamina.store.fingerprints import ErasureStub, FingerprintText
+from lamina.store.erasure_fingerprints import ErasureStub, FingerprintText
 from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.millis import from_millis, to_millis
 

@@ -24,7 +24,7 @@ from lamina.atom import (
     Status,
 )
 from lamina.atom.atom import DATA_FIELDS
-from lamina.atom.record import apply_diff, diff_atoms, from_record, to_record
+from lamina.atom.json_record import apply_diff, diff_atoms, from_record, to_record
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 1, 1)).map(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.recall.sentence_tokens import SentenceTokenKind, tokenise_sentence
+from lamina.recall.name_recognition import SentenceTokenKind, tokenise_sentence
 
 
 def kinds(text: str) -> list[tuple[str, str]]:

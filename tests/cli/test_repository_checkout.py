@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import lamina
-from lamina.cli.checkout import find_checkout
+from lamina.cli.repository_checkout import find_checkout
 
 ROOT = Path(__file__).parents[2]
 

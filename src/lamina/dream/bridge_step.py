@@ -30,7 +30,7 @@ from lamina.lifecycle.relation_strength import TRAVERSAL_THRESHOLD
 from lamina.models.chat import Chat, system_message, user_message
 from lamina.models.errors import ModelError
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise
-from lamina.recall.sentence_tokens import SentenceTokenKind, tokenise_sentence
+from lamina.recall.name_recognition import SentenceTokenKind, tokenise_sentence
 from lamina.text.normal_form import normal_form, one_line
 from lamina.text.speaker_roles import is_role
 from lamina.vectors.levels import Floats

@@ -21,7 +21,7 @@ from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.clock import FixedClock
 from lamina.dream.dream import dream
-from lamina.dream.probe import MAX_PER_DAY, probe, select_idle
+from lamina.dream.probe_step import MAX_PER_DAY, probe, select_idle
 from lamina.dream.report import DreamReport
 from lamina.dream.step_context import StepContext
 from lamina.dream.step_plan import StepPlan

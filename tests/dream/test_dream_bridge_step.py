@@ -17,7 +17,7 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.clock import FixedClock
-from lamina.dream.bridge import MAX_PER_DAY, bridge
+from lamina.dream.bridge_step import MAX_PER_DAY, bridge
 from lamina.dream.dream import dream
 from lamina.dream.report import DreamReport
 from lamina.dream.step_context import StepContext

@@ -17,7 +17,7 @@ from lamina.atom.kinds import Layer
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.capture.store_reads import new_ids
-from lamina.dream.age import age
+from lamina.dream.age_step import age
 from lamina.dream.dream import dream
 from lamina.dream.report import DreamReport
 from lamina.dream.step_context import StepContext

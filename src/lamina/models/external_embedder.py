@@ -27,7 +27,7 @@ MAX_CHARACTERS = 24_000
 """Characters; most such models read less, and endpoints reject much longer texts."""
 
 
-class DenseEmbedder:
+class ExternalEmbedder:
     """An embedder around a function; the width of its vectors is taken from the first result, unless it is given."""
 
     def __init__(
@@ -89,7 +89,7 @@ def connect_embedder(
     dimensions: int | None = None,
     timeout: float = TIMEOUT,
     sleep: Callable[[float], None] = time.sleep,
-) -> DenseEmbedder:
+) -> ExternalEmbedder:
     """Return an embedder at `base_url`, which ends before `/embeddings`, as in OpenAI's own libraries."""
     endpoint = JsonEndpoint(base_url, "/embeddings", api_key, timeout=timeout, sleep=sleep)
     model_id = f"openai:{model}@{endpoint.host}"
@@ -105,7 +105,7 @@ def connect_embedder(
     def embed(texts: Sequence[str]) -> Floats:
         return np.concatenate([batch(texts[n : n + BATCH_SIZE]) for n in range(0, len(texts), BATCH_SIZE)])
 
-    return DenseEmbedder(model_id, embed, embed, dimensions=dimensions)
+    return ExternalEmbedder(model_id, embed, embed, dimensions=dimensions)
 
 
 def _parse_rows(answer: Any) -> Floats:
@@ -119,20 +119,20 @@ def _parse_rows(answer: Any) -> Floats:
     return rows
 
 
-def load_fastembed(name: str) -> DenseEmbedder:
+def load_fastembed(name: str) -> ExternalEmbedder:
     """Return the fastembed model of this name."""
     load = cache(lambda: _import_package("fastembed", "fastembed").TextEmbedding(name, threads=1))
     # One text per batch: other texts in a batch must not change its vector.
     passages = _wrap_embed(lambda texts: list(load().passage_embed(texts, batch_size=1)))
     questions = _wrap_embed(lambda texts: list(load().query_embed(texts)))
-    return DenseEmbedder(f"fastembed:{name}", passages, questions)
+    return ExternalEmbedder(f"fastembed:{name}", passages, questions)
 
 
-def load_sentence_transformers(name: str) -> DenseEmbedder:
+def load_sentence_transformers(name: str) -> ExternalEmbedder:
     """Return the sentence-transformers model of this name."""
     load = cache(lambda: _import_package("sentence_transformers", "sentence-transformers").SentenceTransformer(name))
     passages = _wrap_embed(lambda texts: load().encode(texts, batch_size=1, show_progress_bar=False))
-    return DenseEmbedder(f"sentence-transformers:{name}", passages, passages)
+    return ExternalEmbedder(f"sentence-transformers:{name}", passages, passages)
 
 
 def _wrap_embed(ask: Callable[[list[str]], Any]) -> EmbedFunction:

@@ -1,4 +1,4 @@
-"""The arguments of the tools, in the order an agent reads them; `lamina.documents.arguments` describes them."""
+"""The arguments of the tools, in the order an agent reads them; `lamina.documents.verb_arguments` describes them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lamina.atom.relation import RelationName
-from lamina.documents import arguments as fields
-from lamina.documents.arguments import AtomRef, Reason, StatementText, VerbArguments
+from lamina.documents import verb_arguments as fields
+from lamina.documents.verb_arguments import AtomRef, Reason, StatementText, VerbArguments
 from lamina.errors import InvalidInput
 
 MAX_TURNS = 2000

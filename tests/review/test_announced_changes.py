@@ -10,7 +10,7 @@ import pytest
 
 import lamina
 from lamina import Atom, FixedClock, Memory, Status
-from lamina.review.settle import settle
+from lamina.review.announced_changes import settle
 
 
 def day_of_march(number: int) -> datetime:
