@@ -34,7 +34,7 @@ from lamina.capture.statement_commit import (
     Writer,
     classify_statements,
     commit_verdicts,
-    write_detecting_changes,
+    write_with_retries,
 )
 from lamina.capture.statement_extractor import StatementExtractor
 from lamina.capture.store_reads import StoreReads, WriteContext, new_ids
@@ -99,23 +99,23 @@ def capture(
     request = _CaptureRequest(conversation, target, writer, extractor, extract_now, key, verb)
 
     def write(detect_changes: bool) -> Receipt:
-        # Each attempt reads the store anew and ends with its one commit.
+        """Make one attempt: it reads the store anew and ends with its one commit."""
         context = WriteContext(StoreReads(store), writer.scope, new_ids(ids, now), now)
         return _write_conversation(request, context, detect_changes=detect_changes)
 
-    return write_detecting_changes(store, write)
+    return write_with_retries(store, write)
 
 
 def _write_conversation(request: _CaptureRequest, context: WriteContext, *, detect_changes: bool) -> Receipt:
-    """Read the session, append the new pieces, extract their statements, and commit all of it.
+    """Leave out erased sentences and stored pieces, append the rest, extract or queue its statements, and commit all.
 
-    `detect_changes` only concerns statements that are extracted now.
+    `detect_changes`: compare the statements that are extracted now with the stored ones.
     """
     conversation = remove_erased_sentences(
         request.conversation, request.writer.origin, context.scope, context.reads, context.now
     )
     stored_segments = _read_session(request.target, context)
-    pieces = _drop_stored(conversation.pieces, stored_segments, request.key, context)
+    pieces = _select_pieces_to_store(conversation.pieces, stored_segments, request.key, context)
     if not pieces and stored_segments:
         # All of them are stored already. Erasure drops no piece: an erased sentence leaves a mark in its piece.
         outcome = Outcome(Result.DUPLICATE, stored_segments[-1], "these words were captured before")
@@ -125,20 +125,23 @@ def _write_conversation(request: _CaptureRequest, context: WriteContext, *, dete
     segments = extend_session(pieces, request.target, stored_segments, context.ids)
     earlier_turns = turns_of(open_segment) if open_segment else []
     new_turns = _find_new_turns(segments, earlier_turns)
-    # Nothing can rest on passages that are not stored yet: change detection need not ask the store about them.
+    # No stored statement has these passages as evidence, so the store need not be asked for one.
     context.reads.mark_not_stored(context.scope, [(AtomId(turn.segment), turn.n) for turn in new_turns])
 
     if request.extract_now:
-        by_id: dict[str, Atom] = {segment.id: segment for segment in segments}
-        statement_batch = request.extractor.extract_new(new_turns, earlier_turns, by_id, context)
-        verdicts = request.extractor.decide(
+        segments_by_id: dict[str, Atom] = {segment.id: segment for segment in segments}
+        statement_batch = request.extractor.extract_new(new_turns, earlier_turns, segments_by_id, context)
+        verdicts = request.extractor.decide_verdicts(
             statement_batch, new_turns, segments, context, detect_changes=detect_changes
         )
         segment_batch, extraction_summary = SegmentBatch(segments), statement_batch.summary
     else:
         urgency_patterns = request.extractor.urgency_patterns
-        queued = make_queue_entries(new_turns, context.scope, request.target.session_id, context.now, urgency_patterns)
-        verdicts, segment_batch, extraction_summary = [], SegmentBatch(segments, queued), "queued for extraction"
+        queue_entries = make_queue_entries(
+            new_turns, context.scope, request.target.session_id, context.now, urgency_patterns
+        )
+        verdicts, segment_batch = [], SegmentBatch(segments, queue_entries)
+        extraction_summary = "queued for extraction"
 
     reason = f"captured {request.target.session_id}"
     receipt = commit_verdicts(
@@ -156,18 +159,19 @@ def _report_conversation(conversation: Conversation, receipt: Receipt, *stages: 
 
 
 def _read_session(target: SegmentTarget, context: WriteContext) -> list[Atom]:
-    """Return the stored segments of the session."""
-    # One round trip: change detection needs to know whether the scope has ended statements.
+    """Return the stored segments of the session, and prefetch the ended statements that change detection needs."""
     context.reads.prefetch(target.session_filter, *filters_of_ended_statements(context.scope))
     return sort_segments(context.reads.read(target.session_filter))
 
 
-def _drop_stored(
+def _select_pieces_to_store(
     pieces: Sequence[TextPiece], stored_segments: Sequence[Atom], key: str | None, context: WriteContext
 ) -> Sequence[TextPiece]:
-    """Return the pieces that the session does not have yet."""
-    # A repeated request keeps all pieces, so that it gets as far as its commit, where the journal recognises the key.
-    # What it extracts on the way is dropped there; such requests are rare.
+    """Return the pieces that the session does not have yet; all of them if the key was used before.
+
+    So a repeated request reaches its commit, where the journal recognises the key and writes nothing. The statements
+    that it extracts on the way are not committed; such requests are rare.
+    """
     is_repeated_request = key is not None and context.reads.store.journal.has_key(context.scope, key)
     return pieces if is_repeated_request else drop_stored_pieces(pieces, stored_segments)
 
@@ -210,7 +214,7 @@ def remember(
             verdicts = complete_verdicts(verdicts, turns=(), segments=(), context=context)
         return commit_verdicts(SegmentBatch(), verdicts, writer, store, "remember", reason, key)
 
-    return write_detecting_changes(store, write)
+    return write_with_retries(store, write)
 
 
 def _make_statement(draft: Draft, writer: Writer, context: WriteContext, scorer: SurpriseScorer) -> Atom:

@@ -22,7 +22,7 @@ from lamina.capture.extraction import CapturedTurn
 from lamina.capture.memory_requests import may_contain_request
 from lamina.capture.receipt import Receipt
 from lamina.capture.segment import turns_of
-from lamina.capture.statement_commit import SegmentBatch, Writer, commit_verdicts, write_detecting_changes
+from lamina.capture.statement_commit import SegmentBatch, Writer, commit_verdicts, write_with_retries
 from lamina.capture.statement_extractor import CONTEXT_TURNS, StatementExtractor
 from lamina.capture.store_reads import StoreReads, WriteContext, new_ids
 from lamina.capture.surprise import URGENT_SURPRISE, SurpriseScorer
@@ -242,7 +242,7 @@ def _extract_batch(
                 part_segments = [atom for atom in segments.values() if _responsibility(atom) == (origin, principal)]
                 part_turns = [turn for turn in turns if turn.segment in {segment.id for segment in part_segments}]
                 context = WriteContext(StoreReads(transaction), scope, new_atom_ids, now)
-                verdicts = extractor.decide(
+                verdicts = extractor.decide_verdicts(
                     replace(batch, atoms=part_atoms), part_turns, part_segments, context, detect_changes=detect_changes
                 )
                 writer = Writer(actor, origin, principal, scope)
@@ -252,7 +252,7 @@ def _extract_batch(
                 receipt = replace(part_receipt, outcomes=(*receipt.outcomes, *part_receipt.outcomes))
         return replace(receipt, stages=(("statements", batch.summary),), counts=batch.counts)
 
-    return write_detecting_changes(store, write)
+    return write_with_retries(store, write)
 
 
 def _responsibility(atom: Atom) -> tuple[Origin, str | None]:

@@ -143,7 +143,7 @@ def retry_exclusively(store: Store, work: Callable[[], T]) -> T:
             return work()
 
 
-def write_detecting_changes(store: Store, write: Callable[[bool], T]) -> T:
+def write_with_retries(store: Store, write: Callable[[bool], T]) -> T:
     """Run `write(True)`, which detects changes; if a rule of the store refuses its commit, run `write(False)`.
 
     So words are stored whatever they seem to change. Either is run again in an exclusive transaction if another writer

@@ -1,6 +1,6 @@
 """Extracts statements from turns; they are filtered and become atoms that are no more trusted than their words.
 
-`StatementExtractor.extract_new` extracts and `StatementExtractor.decide` compares with what is stored.
+`StatementExtractor.extract_new` extracts and `StatementExtractor.decide_verdicts` compares with what is stored.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class StatementExtractor:
         nominations = (*batch.nominations, *result.changes)
         return replace(batch, nominations=nominations, counts=(batch.counts or ModelCounts()) + change_counts)
 
-    def decide(
+    def decide_verdicts(
         self,
         batch: StatementBatch,
         turns: Sequence[CapturedTurn],

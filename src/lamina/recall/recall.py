@@ -35,14 +35,14 @@ from lamina.store.projection import AtomFiles
 from lamina.text.analyser import analyse
 
 CANDIDATE_FACTOR = 2
-"""If only some candidates count, the search widens until this many times as many count as hits are built from."""
-MAX_ATTEMPTS = 3
+"""A search whose candidates may be rejected continues until it has this multiple of the candidates that are needed."""
+MAX_SEARCHES_PER_ANSWER = 3
 """How often a search is attempted, the first time included, if the models have not encoded all passages."""
-MAX_ANSWERS = 6
+MAX_ANSWERS_PER_REQUEST = 6
 """How often a request is answered, the first time included, if something is committed meanwhile."""
 
 FileEditCommit = Callable[[AtomFiles], int]
-"""Commits what a person edited in these files; returns the journal position after that."""
+"""Commits what a person edited in these files; returns the journal position, unchanged if nothing was committed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def recall(
     If a file of a hit was edited, or anything else was committed meanwhile, the request is answered again. While
     others write without a pause, the last answer is returned: it is that of one recent snapshot.
     """
-    for _ in range(MAX_ANSWERS):
+    for _ in range(MAX_ANSWERS_PER_REQUEST):
         answer = _answer_request(request, store, models)
         hits = answer.hit_list.hits
         files = store.projection.files_of({atom.id for hit in hits for atom in (hit.atom, *hit.statements)})
@@ -94,22 +94,22 @@ def _answer_request(request: RecallRequest, store: Store, models: ModelChoice) -
     """
     # "Last week" in a question is counted from the time of the view.
     view_moment = request.view_time.as_of or request.view_time.known_at or request.at
-    for attempt in range(MAX_ATTEMPTS):
+    for attempt in range(MAX_SEARCHES_PER_ANSWER):
         summary = read_summary(store, request.scopes, models)
         query = parse_question(request.text, summary.speakers, view_moment)
         if query.is_small_talk or request.ranking == "plain":
             return _answer_without_models(request, query, store)
         # This also encodes the passages that the attempt before found missing.
         selected = prepare_models(query.text_without_names, store, request.scopes, models, summary)
-        is_last = attempt == MAX_ATTEMPTS - 1
+        is_last = attempt == MAX_SEARCHES_PER_ANSWER - 1
         with store.transaction(TransactionMode.SNAPSHOT) as snapshot:
             # Without vectors for some passages the result would favour the others; only the last attempt accepts that.
-            # Before the search: another writer may have added passages since the models were selected.
+            # First check: another writer may have added passages since the models were selected.
             summary = read_summary(snapshot, request.scopes, models)
             if is_last or selected.have_encoded_all(summary):
                 view = _open_view(request, query, snapshot, selected)
                 hit_list = _search_and_rank(request, query, selected, models, view, summary.speakers)
-                # After it: a search that meets a damaged index rebuilds it, and the new one may lack vectors.
+                # Second check: a search that meets a damaged index rebuilds it, and the new one may lack vectors.
                 if is_last or selected.have_encoded_all(read_summary(snapshot, request.scopes, models)):
                     return _to_answer(hit_list, selected.name, request, query, view, snapshot)
     raise AssertionError("the last attempt returns")
