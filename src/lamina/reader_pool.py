@@ -20,7 +20,7 @@ from typing import Any
 
 from lamina.errors import LaminaError
 from lamina.memory import Memory, open_memory
-from lamina.recall.hit import Recall, load_no_core
+from lamina.recall.hit import Recall, load_no_boxes, load_no_core
 from lamina.recall.related_memories import find_none_related
 from lamina.settings import Settings
 
@@ -162,6 +162,6 @@ def _recall_in_reader(scope: str, question: str, options: dict[str, Any]) -> Rec
     assert _process_memory is not None
     try:
         recalled = _process_memory.for_caller(scope).recall(question, **options)
-        return replace(recalled, core=load_no_core, find_related=find_none_related)
+        return replace(recalled, core=load_no_core, find_related=find_none_related, load_boxes=load_no_boxes)
     except LaminaError:
         return None

@@ -146,7 +146,7 @@ def test_unrelated_sessions_precede_the_scenario(cli: Cli, tmp_path: Path) -> No
     assert data["settings"]["sessions"] == 2
     assert data["overall"]["types"]["current_value"]["primary"] == 100
     with lamina.open(keep / "moved", "org:bench", watch=False, background=False) as memory:
-        sessions = {atom.session_id or "" for atom in memory.list(kind="narrative")}
+        sessions = {atom.session_id or "" for atom in memory.list(kind="narrative", status=None)}
     assert sorted(sessions - {"s1"}) == ["unrelated s1", "unrelated s3"]
 
 

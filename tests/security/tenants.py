@@ -280,6 +280,8 @@ VERBS: dict[str, Verb] = {
         session_id=vault.chance.choice((None, f"s {arguments['word']}")),
     ),
     "history": lambda memory, arguments, _: memory.history(arguments["id"]),
+    "why": lambda memory, arguments, _: memory.why(arguments["id"]),
+    "standing": lambda memory, arguments, _: memory.standing(arguments["id"]),
     "status_history": lambda memory, arguments, _: memory.status_history(arguments["id"]),
     "neighbours": lambda memory, arguments, _: memory.neighbours(arguments["id"]),
     "journal": lambda memory, arguments, _: memory.journal(limit=200),

@@ -131,7 +131,7 @@ class FullDay:
             )
         )
         memory.list(subject=self.word())
-        for verb in (memory.get, memory.history, memory.status_history, memory.neighbours, memory.why):
+        for verb in (memory.get, memory.history, memory.status_history, memory.neighbours, memory.why, memory.standing):
             verb(ids[0])
         memory.top()
         memory.topics()

@@ -81,7 +81,7 @@ def _both(root: Path) -> None:
 
 VERBS: dict[str, Verb] = {
     "remember": Verb(lambda m: m.remember("The bridge is closed on Sunday.", tags=["bridge"])),
-    "supersede": Verb(lambda m: m.remember("Now coffee is preferred.", kind="preference", subject="drink")),
+    "supersede": Verb(lambda m: m.remember("Now coffee is preferred.", kind="preference", subject="drink", attribute="favourite")),
     "remember_many": Verb(lambda m: m.remember_many([{"content": f"Line {n} of many."} for n in range(4)])),
     "capture": Verb(lambda m: m.capture([_turn("Remember that I row.")], session_id="new")),
     "capture_more": Verb(lambda m: m.capture([_turn("And then he left.")], session_id="talk")),
@@ -124,7 +124,7 @@ def _prepare(root: Path) -> None:
     with lamina.open(root, watch=False) as memory:
         memory.remember("Ann grows tomatoes.", subject="ann")
         memory.remember("Bob mends nets.", subject="bob")
-        memory.remember("Green tea is preferred.", kind="preference", subject="drink")
+        memory.remember("Green tea is preferred.", kind="preference", subject="drink", attribute="favourite")
         memory.capture([_turn("It began like this.")], session_id="talk")
         memory.revise(_named(memory, "Bob mends"), "Bob mends nets and sails.", reason="more")
 

@@ -135,7 +135,7 @@ def _write_one(memory: Memory, rng: random.Random, name: str, texts: list[str]) 
         receipt = memory.remember(f"Fact {name} is told.")
         texts.append(receipt.atom.id)
     elif dice < 0.70:
-        receipt = memory.remember(f"The value is {name}.", kind="preference", subject=CONTESTED)
+        receipt = memory.remember(f"The value is {name}.", kind="preference", subject=CONTESTED, attribute="value")
     elif dice < 0.80:
         receipt = memory.capture([{"speaker": "A", "content": f"Turn {name}."}], session_id="everybody")
     elif dice < 0.95:

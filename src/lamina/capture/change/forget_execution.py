@@ -13,6 +13,7 @@ from lamina.atom.atom import Atom, Evidence, kind_defaults
 from lamina.atom.identity import AtomId
 from lamina.atom.proposal import FORGET_PLACES_KEY, PROPOSAL_TYPE_KEY, ProposalType, format_places, proposal_type_of
 from lamina.atom.status import Status
+from lamina.atom.summary_sources import is_summary
 from lamina.atom.trust import TRUST, statements_need_review
 from lamina.capture.change.dependants import may_challenge
 from lamina.capture.change.forget_target import ForgetCandidate, ForgetTarget
@@ -171,7 +172,7 @@ class _RequestInProgress:
                 at = passage.at or atom.observed_at
                 turn = CapturedTurn(atom.id, passage.n, passage.text, passage.speaker, at)
                 candidates |= {candidate.evidence: candidate for candidate in self._earlier_candidates(turn)}
-            elif not atom.evidence and atom.is_searched and atom.observed_at <= self.turn.at:
+            elif self._may_be_forgotten_itself(atom):
                 whole_statement = Evidence(atom.id, 1, 0, len(atom.content))
                 slot_text = f"{atom.subject} {atom.attribute or ''}"
                 candidates.setdefault(
@@ -181,6 +182,11 @@ class _RequestInProgress:
         for turn in (*self._recently_stated_turns(), *turns_of(self.segment)):
             candidates |= {candidate.evidence: candidate for candidate in self._earlier_candidates(turn)}
         yield from candidates.values()
+
+    def _may_be_forgotten_itself(self, atom: Atom) -> bool:
+        """Return whether a statement rests on no words and on no other statements, whose retraction it follows."""
+        is_original = not atom.evidence and not is_summary(atom)
+        return is_original and atom.is_searched and atom.observed_at <= self.turn.at
 
     def _recently_stated_turns(self) -> Iterator[CapturedTurn]:
         """Yield the turns of the speaker's last statements: the model may recognise the topic in other words."""
