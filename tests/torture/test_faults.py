@@ -81,7 +81,9 @@ def _both(root: Path) -> None:
 
 VERBS: dict[str, Verb] = {
     "remember": Verb(lambda m: m.remember("The bridge is closed on Sunday.", tags=["bridge"])),
-    "supersede": Verb(lambda m: m.remember("Now coffee is preferred.", kind="preference", subject="drink", attribute="favourite")),
+    "supersede": Verb(
+        lambda m: m.remember("Now coffee is preferred.", kind="preference", subject="drink", attribute="favourite")
+    ),
     "remember_many": Verb(lambda m: m.remember_many([{"content": f"Line {n} of many."} for n in range(4)])),
     "capture": Verb(lambda m: m.capture([_turn("Remember that I row.")], session_id="new")),
     "capture_more": Verb(lambda m: m.capture([_turn("And then he left.")], session_id="talk")),
