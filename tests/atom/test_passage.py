@@ -154,6 +154,6 @@ def test_a_segment_has_a_passage_for_each_turn() -> None:
 
 @pytest.mark.parametrize("piece", ["^p1 ", " ^p", "\\", "**", "**a**", " ", "|", "\n", "^p1\n", "\t^p1"])
 def test_hostile_text_is_rendered_and_parsed_in_linear_time(piece: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     parse_segment(render_passage(1, "x" + piece * 50_000))
-    assert time.perf_counter() - started < 10
+    assert time.thread_time() - started < 10

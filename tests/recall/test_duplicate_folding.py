@@ -162,6 +162,6 @@ def test_a_hundred_hits_are_folded_quickly() -> None:
     random = Random(7)
     vocabulary = [f"word{n:c}{m:c}" for n in range(97, 117) for m in range(97, 117)]
     hits = [HitContent(" ".join(random.choices(vocabulary, k=40))) for _ in range(100)]
-    began = time.perf_counter()
+    began = time.thread_time()
     assert len(fold_duplicates(hits * 2).places) == 100
-    assert time.perf_counter() - began < 1.0
+    assert time.thread_time() - began < 1.0

@@ -138,9 +138,9 @@ def test_many_threads_get_the_same_stems() -> None:
 
 @pytest.mark.parametrize("piece", ["a\u0301\u0316", "\u0301\u0316", "'", "'s", "_", "aB", "猫", "ʼ", "😀\u200d", "é "])
 def test_hostile_text_is_analysed_in_linear_time(piece: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     analyse(piece * 100_000)
-    assert time.perf_counter() - started < 10
+    assert time.thread_time() - started < 10
 
 
 def test_a_question_keeps_the_words_of_a_possible_answer() -> None:

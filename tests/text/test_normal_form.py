@@ -79,9 +79,9 @@ def test_a_long_text_is_composed_like_a_short_one(pieces: list[str]) -> None:
 
 
 def test_an_endless_run_of_combining_marks_takes_no_quadratic_time() -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     normal_form("a" + "\u0301\u0316" * 100_000)
-    assert time.perf_counter() - started < 10
+    assert time.thread_time() - started < 10
 
 
 @given(st.text())

@@ -126,6 +126,6 @@ def test_no_sentence_crosses_a_line(text: str) -> None:
     "piece", [".", '")', ". ", "a. ", " ", ".)", ".x", '"', "。", "\n", '.)" ', "U.S. ", "… a", ". ("]
 )
 def test_hostile_text_is_split_in_linear_time(piece: str) -> None:
-    started = time.perf_counter()
+    started = time.thread_time()
     find_sentences(piece * (400_000 // len(piece)))
-    assert time.perf_counter() - started < 10
+    assert time.thread_time() - started < 10

