@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from planted_secrets import PlantedSecret, benign_lines, format_names, plant_secrets
 
@@ -168,6 +168,8 @@ def test_marks_are_where_the_spans_say_and_all_other_text_is_kept(text: str) -> 
 
 @settings(max_examples=300, deadline=None)
 @given(RANDOM_TEXT | PIECES)
+@example("password is 4711x is 3333B_")
+@example("The gate code is 4711 and the alarm code is [redacted: code] or 9931.")
 def test_redaction_is_idempotent(text: str) -> None:
     once = redact(text).text
     assert redact(once).text == once

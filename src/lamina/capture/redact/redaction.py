@@ -7,9 +7,9 @@ settings ask for it, numbers that identify a person or an account.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lamina.capture.redact.checks import passes_luhn, passes_mod97
 from lamina.capture.redact.named_secrets import find_named_secrets
@@ -235,11 +235,12 @@ _SECRET_FINDERS: tuple[SecretFinder, ...] = (
     find_provider_secrets,
     find_credentials,
     find_named_secrets,
-    find_recovery_secrets,
-    find_spoken_passwords,
-    find_spoken_codes,
 )
+_SPOKEN_SECRET_FINDERS: tuple[SecretFinder, ...] = (find_recovery_secrets, find_spoken_passwords, find_spoken_codes)
 """The finders in the order in which their names are preferred: a format first, a mere label last."""
+MAX_ROUNDS = 4
+"""How often a text is searched: a mark separates words, so that another secret may be recognised beside it."""
+_MARK = re.compile(r"\[redacted: [^\]\n]{1,60}\]")
 
 
 def redact(text: str, *, personal: bool = False) -> RedactedText:
@@ -248,9 +249,25 @@ def redact(text: str, *, personal: bool = False) -> RedactedText:
     `personal` also replaces card, account, social security and passport numbers. E-mail addresses and telephone numbers
     stay, as users usually want to store them.
     """
-    finders = (*_SECRET_FINDERS, find_personal_numbers) if personal else _SECRET_FINDERS
-    spans = [(span, rank) for rank, finder in enumerate(finders) for span in finder(text)]
-    return _replace_spans(text, _merge_spans(spans)) if spans else RedactedText(text)
+    redacted = RedactedText(text)
+    for _ in range(MAX_ROUNDS):
+        spans = list(_find_spans(redacted.text, personal=personal))
+        if not spans:
+            break
+        redacted = _replace_spans(redacted, _merge_spans(spans))
+    return redacted
+
+
+def _find_spans(text: str, *, personal: bool) -> Iterator[tuple[SecretSpan, int]]:
+    """Yield the secrets of a text, each with the rank of its finder."""
+    # A mark contains the name of a secret: where words call secrets by their name, it ends what is read.
+    unmarked = _MARK.sub(lambda mark: "\n" * len(mark.group()), text) if "[redacted: " in text else text
+    finders = [(finder, text) for finder in _SECRET_FINDERS]
+    finders += [(finder, unmarked) for finder in _SPOKEN_SECRET_FINDERS]
+    if personal:
+        finders.append((find_personal_numbers, text))
+    for rank, (finder, read) in enumerate(finders):
+        yield from ((span, rank) for span in finder(read))
 
 
 def _merge_spans(spans: Iterable[tuple[SecretSpan, int]]) -> list[SecretSpan]:
@@ -266,15 +283,22 @@ def _merge_spans(spans: Iterable[tuple[SecretSpan, int]]) -> list[SecretSpan]:
     return [span for span, _ in merged]
 
 
-def _replace_spans(text: str, spans: Sequence[SecretSpan]) -> RedactedText:
-    parts: list[str] = []
+def _replace_spans(redacted: RedactedText, spans: Sequence[SecretSpan]) -> RedactedText:
+    """Return the text with marks in place of the spans, and the places of all marks; marks inside a span are gone."""
+    text, parts = redacted.text, list[str]()
     secrets: list[RedactedSecret] = []
+    earlier = deque(redacted.secrets)
     length = position = 0
-    for span in spans:
-        mark = f"[redacted: {span.name}]"
-        parts += [text[position : span.start], mark]
-        length += span.start - position
-        secrets.append(RedactedSecret(span.name, length, length + len(mark)))
-        length += len(mark)
-        position = span.end
-    return RedactedText("".join([*parts, text[position:]]), tuple(secrets))
+    for start, end, name in [*((span.start, span.end, span.name) for span in spans), (len(text), len(text), "")]:
+        while earlier and earlier[0].end <= start:
+            secret = earlier.popleft()
+            secrets.append(replace(secret, start=secret.start - position + length, end=secret.end - position + length))
+        while earlier and earlier[0].start < end:
+            earlier.popleft()
+        mark = f"[redacted: {name}]" if name else ""
+        parts += [text[position:start], mark]
+        length += start - position
+        if mark:
+            secrets.append(RedactedSecret(name, length, length + len(mark)))
+        length, position = length + len(mark), end
+    return RedactedText("".join(parts), tuple(secrets))
