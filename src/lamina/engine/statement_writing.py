@@ -23,7 +23,7 @@ DEFAULT_REMEMBER_REASON, DEFAULT_PROPOSE_REASON = "asked to remember", "proposed
 
 @dataclass(frozen=True, slots=True)
 class StatementInput:
-    """How statements are given: by whom, whether privately, why, and under which idempotency key."""
+    """Holds how statements are given: by whom, whether privately, why, and under which idempotency key."""
 
     origin: Origin | str | None
     private: bool

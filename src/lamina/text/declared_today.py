@@ -22,9 +22,11 @@ def split_declared_today(question: str, now: datetime) -> tuple[str, datetime]:
     A date that does not exist, such as 2022-03-00, is removed and not used.
     """
     today = to_utc(now).date()
-    for opening in _OPENING.finditer(question):
+    openings = list(_OPENING.finditer(question))
+    mentions = {mention.start: mention for mention in find_dates(question, today)} if openings else {}
+    for opening in openings:
         numbers = _NUMBERS.match(question, opening.end())
-        mention = next((found for found in find_dates(question, today) if found.start == opening.end()), None)
+        mention = mentions.get(opening.end())
         end = max(numbers.end() if numbers else 0, mention.end if mention else 0)
         if not end:
             continue
