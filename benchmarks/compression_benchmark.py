@@ -23,7 +23,7 @@ from benchmarks.compression_vectors import WIDTH, Say, VectorSet, encode_convers
 from benchmarks.cosine_estimate import estimate_cosines, ranking_scores, rotate_query
 from benchmarks.locomo import load
 from benchmarks.min_max_quantisation import penalise_precision, quantise_min_max
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 from lamina.vectors.quantisation import CodedVectors, coded_bytes, decode, encode
 
 CODED = (8, 4, 2)

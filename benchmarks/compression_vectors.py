@@ -17,7 +17,7 @@ from lamina.models.embedder import Embedder, TextToEncode
 from lamina.models.model_choice import choose_embedders
 from lamina.models.model_files import models_folder
 from lamina.settings import Settings
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 Say = Callable[[str], None]
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lamina.vectors.codebook import UNIT, codebook_for
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 from lamina.vectors.quantisation import (
     BATCH_ROWS,
     ERROR_WEIGHT,

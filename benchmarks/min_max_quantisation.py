@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 _WEIGHT, _POWER = 0.01, 1.5
 

@@ -25,7 +25,7 @@ from benchmarks.ranking_metrics import quantile
 from benchmarks.vector_sources import NEAREST, VectorSource, choose_source
 from benchmarks.vector_store import RESCORED, BenchVectorStore, build_vector_store
 from lamina.vectors.bit_scan import load_compiled_kernel
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 Say = Callable[[str], None]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.errors import InvalidInput
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 WIDTH = 384
 CLUSTERS = 5000

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from benchmarks.vector_sources import NEAREST, ExactNeighbours, VectorSource
 from lamina.store.sqlite.database import Database
+from lamina.store.sqlite.in_memory_vectors import SEARCH_LIMITS, ModelVectors, SearchLimits
 from lamina.store.sqlite.index import IndexState
-from lamina.store.sqlite.model_vectors import SEARCH_LIMITS, ModelVectors, SearchLimits
 from lamina.store.sqlite.passage_columns import DIGEST_BYTES, TextNumbers
 from lamina.store.sqlite.precision import SCHEMA
-from lamina.vectors.levels import Floats, to_query_vector
+from lamina.vectors.integer_vectors import Floats, to_query_vector
 from lamina.vectors.stored_vectors import pack
 
 RESCORED = 100

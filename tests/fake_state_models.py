@@ -13,7 +13,7 @@ from lamina.models.pair_model import RelationReading
 from lamina.models.state_model import QuestionState, QuestionTarget, SentenceMood, SentenceState
 from lamina.text.analyser import content_tokens
 from lamina.text.sentences import find_sentences
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 DIMENSIONS = 256
 SLOTS = {

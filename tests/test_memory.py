@@ -1,7 +1,8 @@
 """What each verb of Memory does, and its errors.
 
 Covers `lamina.engine.atom_changes`, `lamina.engine.effects`, `lamina.engine.engine`, `lamina.engine.enum_input`,
-`lamina.engine.statement_writing`, `lamina.review.history`, `lamina.review.revise` and `lamina.review.vault_health`.
+`lamina.engine.statement_writing`, `lamina.review.history`, `lamina.review.revision_fields` and
+`lamina.review.vault_health`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 
 def unit_vectors(rows: int, width: int, seed: int, *, spiky: bool = False) -> Floats:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lamina.states.state_ranking import ANSWER_FEATURES, compute_answer_features
+from lamina.states.current_state_ranking import ANSWER_FEATURES, compute_answer_features
 from training.logistic import fit_logistic
 from training.ranker import Record, wanted
 

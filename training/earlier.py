@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from lamina.models.state_trunk import MiniLmTrunk
+from lamina.states.current_state_ranking import EARLIER_FEATURES, compute_answer_features, compute_earlier_features
 from lamina.states.fitted_decisions import LogisticModel
-from lamina.states.state_ranking import EARLIER_FEATURES, compute_answer_features, compute_earlier_features
 from lamina.text.analyser import content_tokens
 from training.examples import load_chats
 from training.logistic import fit_logistic

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from lamina.models.list_reader import ListReader
 from lamina.models.state_model import StateModel
+from lamina.states.current_state_ranking import CertaintyRange
 from lamina.states.fitted_decisions import LogisticModel
-from lamina.states.state_ranking import CertaintyRange
 from training.answers import fit_answers
 from training.earlier import fit_earlier
 from training.ranker import fit_ranker, load_records

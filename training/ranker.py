@@ -14,7 +14,7 @@ import torch
 from lamina.models.list_reader import ListReader
 from lamina.models.state_model import QuestionState, QuestionTarget, SentenceState, StateModel
 from lamina.states.assertion import find_names, make_assertions
-from lamina.states.state_ranking import (
+from lamina.states.current_state_ranking import (
     STATE_FEATURES,
     CertaintyRange,
     ListReadings,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lamina.models.list_reader import ANSWER_CLASSES, FORGET_CLASSES, RELATION_CLASSES
-from lamina.states.state_ranking import add_speaker
+from lamina.states.current_state_ranking import add_speaker
 from lamina.text.analyser import content_tokens
 from lamina.text.normal_form import normal_form
 from training.chat_format import AnnotatedChat, Fact, Question, Turn

@@ -17,8 +17,8 @@ from lamina.atom.scope import parse_scope
 from lamina.atom.status import ENDED, Status
 from lamina.atom.trust import Origin
 from lamina.caller import Caller
+from lamina.capture.caller_input import InputTurn, parse_conversation_header, parse_text, parse_turns
 from lamina.capture.conversation import parse_conversation
-from lamina.capture.draft import InputTurn, parse_conversation_header, parse_text, parse_turns
 from lamina.capture.pieces import TextPiece
 from lamina.capture.receipt import Receipt
 from lamina.clock import Clock
@@ -47,8 +47,8 @@ from lamina.review.confirm import with_status
 from lamina.review.erase import ErasureReceipt
 from lamina.review.quarantine import QuarantineTarget, quarantine
 from lamina.review.review import Review
-from lamina.review.reviewer import parse_reason
-from lamina.review.revise import apply_revision, parse_revision
+from lamina.review.review_context import parse_reason
+from lamina.review.revision_fields import apply_revision, parse_revision
 from lamina.review.undo import rollback
 from lamina.settings import Settings
 from lamina.store.base import CommitResult

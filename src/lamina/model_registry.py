@@ -14,9 +14,9 @@ from pydantic import SecretStr
 
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
+from lamina.capture.change.change_nomination import Nominator
 from lamina.capture.change.dependants import DependencyRule, make_dependency_rule
-from lamina.capture.change.nominated_changes import Nominator
-from lamina.capture.extraction import DisabledExtractor, ExplicitRequestExtractor, Extractor
+from lamina.capture.extractor import DisabledExtractor, ExplicitRequestExtractor, Extractor
 from lamina.capture.llm.change_nominator import ChatNominator
 from lamina.capture.llm.extractor import LlmExtractor
 from lamina.capture.state_extractor import StateExtractor

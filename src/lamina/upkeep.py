@@ -27,7 +27,7 @@ from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.lifecycle.promotion import decide_manual_demotion, decide_manual_promotion
 from lamina.lifecycle.retention import RetentionMode
 from lamina.review.charts import write_charts
-from lamina.review.reviewer import parse_reason
+from lamina.review.review_context import parse_reason
 from lamina.review.rule_statement_migration import RereadResult, reread
 from lamina.review.vault_health import Diagnosis, collect_stats, problems_in
 from lamina.store.jobs import Job

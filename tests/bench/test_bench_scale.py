@@ -10,7 +10,7 @@ from benchmarks.vector_sources import NEAREST, ExactNeighbours, file_source, gen
 from benchmarks.vector_store import RESCORED, build_vector_store
 from command_result import Cli
 from lamina.errors import InvalidInput
-from lamina.store.sqlite.model_vectors import SearchLimits
+from lamina.store.sqlite.in_memory_vectors import SearchLimits
 
 
 def test_every_size_is_reported_with_its_cost_and_growth(cli: Cli) -> None:

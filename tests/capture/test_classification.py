@@ -14,8 +14,8 @@ import pytest
 import lamina
 from lamina import FixedClock, InvalidInput, Memory, Origin, Outcome, Result, Scope, Status
 from lamina.atom.identity import IdSource
+from lamina.capture.caller_input import parse_draft
 from lamina.capture.capture import remember
-from lamina.capture.draft import parse_draft
 from lamina.capture.statement_commit import Writer
 from lamina.store.base import Commit, CommitResult, Store
 from lamina.store.sqlite import SqliteStore

@@ -8,8 +8,8 @@ import pytest
 
 from lamina.atom.scope import Scope
 from lamina.atom.trust import Origin
+from lamina.capture.caller_input import parse_turns
 from lamina.capture.conversation import Conversation, parse_conversation
-from lamina.capture.draft import parse_turns
 from lamina.capture.erased_text import find_erased_statements, remove_erased_sentences
 from lamina.capture.store_reads import StoreReads
 from vault_workspace import VaultWorkspace

@@ -10,7 +10,7 @@ import pytest
 
 import lamina
 from lamina import Memory, Result, Settings, Status
-from lamina.capture.extraction_queue import SessionLease
+from lamina.capture.queued_extraction import SessionLease
 from lamina.clock import SystemClock
 from lamina.models.errors import ModelError, ModelMissing
 from llm_server import Json, Scripted, completion, error, scripted

@@ -11,7 +11,7 @@ import pytest
 import lamina
 from lamina import Atom, Memory, Settings, Status
 from lamina.atom.atom import Evidence
-from lamina.capture.change.nominated_changes import SentenceLine
+from lamina.capture.change.change_nomination import SentenceLine
 from lamina.capture.llm.change_nominator import CONTROL_PAIRS, ChatNominator, select_candidate_pairs
 from lamina.capture.llm.prompts import MAX_PAIRS
 from llm_server import Json, Scripted, completion, error, scripted

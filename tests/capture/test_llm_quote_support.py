@@ -1,6 +1,6 @@
 """Whether a text supports a statement: the same words, owner, names and polarity.
 
-Covers `lamina.capture.llm.sentence_pronouns`.
+Covers `lamina.capture.llm.grammatical_person`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lamina.capture.extraction import CapturedTurn
+from lamina.capture.extractor import CapturedTurn
 from lamina.capture.llm.counts import DropReason
 from lamina.capture.llm.quote_support import QuotedPassage, find_named_days, find_unsupported_reason
 from lamina.capture.llm.quotes import QuoteFinder

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.capture.extraction import CapturedTurn
+from lamina.capture.extractor import CapturedTurn
 from lamina.capture.llm.prompts import MAX_TURNS, batch_turns
 from lamina.capture.llm.quote_support import find_named_days, has_only_known_names, occurs_in, parse_stated_day
 from lamina.capture.llm.quotes import QuoteFinder

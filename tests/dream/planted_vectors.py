@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lamina.dream.clusters import MIN_MEAN_COSINE, find_near_pairs, quantise_vectors
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 WIDTH = 384
 LEANING = 0.4

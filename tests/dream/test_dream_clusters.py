@@ -18,7 +18,7 @@ from lamina.dream.clusters import (
     find_near_pairs,
     quantise_vectors,
 )
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 seeds = st.integers(0, 10**6)
 

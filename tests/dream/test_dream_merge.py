@@ -42,7 +42,7 @@ from lamina.review.undo import undo
 from lamina.store.sqlite import SqliteStore
 from lamina.testing.store_harness import DAY, LOCAL, NOON, StoreHarness
 from lamina.text.analyser import analyse
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 from llm_server import completion, error, scripted
 
 TEA = (

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import lamina
 from lamina import FixedClock, InvalidInput, Memory, Origin, Status, passages_of
 from lamina.importers import ImportProblem, SkippedItem, plan_import
-from lamina.importers.atom_csv import escape_cell, unescape_cell
+from lamina.importers.atom_csv_format import escape_cell, unescape_cell
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 FORMATS = ("json", "markdown", "okf", "csv")

@@ -42,7 +42,7 @@ from lamina.store.base import AtomFilter, JournalEntry
 from lamina.vault import layout
 from lamina.vault.disk import Disk
 from lamina.vault.file_stamp import Stamp
-from lamina.vault.swap_folder import SwapResult
+from lamina.vault.replaced_files import SwapResult
 
 RUNS = int(os.environ.get("LAMINA_MACHINE_RUNS", "20"))
 SEED = os.environ.get("LAMINA_MACHINE_SEED", "20261114")

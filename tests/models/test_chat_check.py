@@ -15,9 +15,9 @@ from lamina.cli.models import app
 from lamina.errors import InvalidInput
 from lamina.models.anthropic_chat import AnthropicChat
 from lamina.models.chat import user_message
-from lamina.models.chat_address import SERVICES, add_version, clean_address, redact_address
 from lamina.models.chat_check import find_server_problem
 from lamina.models.chat_choice import choose_chat
+from lamina.models.chat_services import SERVICES, add_version, clean_address, redact_address
 from lamina.models.errors import ModelError
 from lamina.models.openai_chat import OpenAIChat
 from llm_server import FakeServer, Json, Scripted, Smol, completion, error, needs_a_model, scripted

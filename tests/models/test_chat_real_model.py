@@ -21,8 +21,8 @@ import lamina
 from lamina import FixedClock, Settings
 from lamina.atom.atom import Atom, Evidence
 from lamina.atom.identity import AtomId
-from lamina.capture.change.nominated_changes import SentenceLine
-from lamina.capture.extraction import CapturedTurn, ExtractedStatement
+from lamina.capture.change.change_nomination import SentenceLine
+from lamina.capture.extractor import CapturedTurn, ExtractedStatement
 from lamina.capture.llm.change_nominator import ChatNominator
 from lamina.capture.llm.counts import ModelCounts
 from lamina.capture.llm.extractor import LlmExtractor

@@ -25,7 +25,7 @@ from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.lifecycle.lifecycle_state import LifecycleState
 from lamina.recall import Recall
-from lamina.recall.candidate import (
+from lamina.recall.candidate_scoring import (
     MAX_WEIGHT,
     MIN_WEIGHT,
     NEUTRAL_WEIGHTS,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from lamina.recall.late_interaction import SIGN_SCALE, STATE_LEVELS, match_nibbles, match_signs, match_static_tokens
-from lamina.vectors.levels import Floats, LevelRows, to_level_rows
+from lamina.vectors.integer_vectors import Floats, LevelRows, to_level_rows
 from lamina.vectors.packed_states import level_step, to_nibbles, to_signs
 from unit_vectors import packed_levels, unit_vectors
 

@@ -23,7 +23,7 @@ from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.scope import Scope
 from lamina.atom.status import ENDED, Status, TransitionCause
 from lamina.atom.trust import Origin
-from lamina.capture.draft import parse_draft
+from lamina.capture.caller_input import parse_draft
 from lamina.capture.statement_commit import SegmentBatch, Writer, classify_statements, commit_verdicts
 from lamina.capture.store_reads import StoreReads
 from lamina.clock import FixedClock

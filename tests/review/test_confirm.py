@@ -1,6 +1,6 @@
 """A decision on a pending statement activates or rejects it, and is undone as one.
 
-Covers `lamina.review.reviewer`.
+Covers `lamina.review.review_context`.
 """
 
 from __future__ import annotations

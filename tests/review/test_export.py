@@ -15,7 +15,7 @@ import pytest
 import lamina
 from lamina import FixedClock, InvalidInput, Memory
 from lamina.atom.json_record import from_record
-from lamina.importers.foreign_frontmatter import read_frontmatter
+from lamina.importers.lenient_frontmatter import read_frontmatter
 from lamina.vault import layout
 from lamina.vault.atom_file import parse_file
 

@@ -22,8 +22,8 @@ from command_result import Cli
 from lamina import Atom, FixedClock, InvalidInput, Memory, Refused, Result, Settings, Status
 from lamina.atom.kinds import KINDS, memory_kind_of
 from lamina.capture.box import IDLE_TIMEOUT, MAX_STATEMENTS, MIN_TOPIC_OVERLAP
-from lamina.capture.extraction_queue import ExtractionPolicy, ExtractionSchedule
 from lamina.capture.guidelines import read_guidelines
+from lamina.capture.queued_extraction import ExtractionPolicy, ExtractionSchedule
 from lamina.capture.urgency_patterns import sounds_important
 from lamina.dream.change_policy import filter_plan
 from lamina.dream.profile_page import MAX_LINES
@@ -39,7 +39,7 @@ from lamina.lifecycle.standing import PolicyClass
 from lamina.models.light_embedder import find_light_files
 from lamina.recall.graph_walk import pagerank
 from lamina.store.ageing_state import AgeingState
-from lamina.store.buffer import SessionBacklog
+from lamina.store.waiting_passages import SessionBacklog
 from llm_server import Json, completion, scripted
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -468,7 +468,7 @@ def test_the_policy_decides_where_machines_act(vault: SeedVault) -> None:
 
 
 def test_what_extraction_is_hardly_sure_of_is_pending(vault: SeedVault) -> None:
-    from lamina.capture.extraction import CapturedTurn, ExtractedStatement
+    from lamina.capture.extractor import CapturedTurn, ExtractedStatement
     from lamina.capture.statement_extractor import StatementExtractor
 
     class Doubtful:

@@ -16,7 +16,7 @@ import pytest
 from lamina.atom.status import Status
 from lamina.clock import Clock, FixedClock
 from lamina.store.sqlite import SqliteStore
-from lamina.store.sqlite.model_vectors import SearchLimits
+from lamina.store.sqlite.in_memory_vectors import SearchLimits
 from lamina.testing import ANN, LOCAL, NOON, STATUS_TRANSITIONS, StoreHarness
 from lamina.testing.store_harness import coverage
 from lamina.testing.stored_encodings import EncodingContract, commit_random_atoms

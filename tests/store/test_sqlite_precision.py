@@ -25,9 +25,8 @@ from lamina.clock import FixedClock
 from lamina.store.ageing_state import AgeingState
 from lamina.store.encodings import PackedStates, TextEncoding
 from lamina.store.sqlite import SqliteStore
-from lamina.store.sqlite import model_vectors as model_vectors
 from lamina.store.sqlite.encodings import _missing_clause
-from lamina.store.sqlite.model_vectors import SEARCH_LIMITS, SearchLimits
+from lamina.store.sqlite.in_memory_vectors import SEARCH_LIMITS, SearchLimits
 from lamina.store.sqlite.signals import _REDUCED_BITS, _UNAPPLIED_BITS
 from lamina.testing import ANN, LOCAL, NOON, OTHER, StoreHarness
 from lamina.testing.precision import BITS, stored_bits, texts_to_encode

@@ -2,7 +2,8 @@
 
 Covers `lamina.store.admin`, `lamina.store.commit_rules`, `lamina.store.dream_progress`, `lamina.store.erasure`,
 `lamina.store.erasure_fingerprints`, `lamina.store.graph`, `lamina.store.jobs`, `lamina.store.queue`,
-`lamina.store.signals`, `lamina.store.sqlite.admin`, `lamina.store.sqlite.buffer`, `lamina.store.sqlite.current_index`,
+`lamina.store.signals`, `lamina.store.sqlite.admin`, `lamina.store.sqlite.waiting_passages`,
+`lamina.store.sqlite.current_index`,
 `lamina.store.sqlite.dream_progress`, `lamina.store.sqlite.erasure_fingerprints`, `lamina.store.sqlite.graph`,
 `lamina.store.sqlite.hash_chain`, `lamina.store.sqlite.heads`, `lamina.store.sqlite.history_schema`,
 `lamina.store.sqlite.index_rows`, `lamina.store.sqlite.jobs`, `lamina.store.sqlite.journal`,

@@ -12,7 +12,7 @@ from lamina.atom.atom import FIXED_FIELDS
 from lamina.atom.status import TransitionCause
 from lamina.store.base import AtomChange, Commit
 from lamina.vault.disk import Disk
-from lamina.vault.swap_folder import SwapResult
+from lamina.vault.replaced_files import SwapResult
 from vault_workspace import VaultWorkspace
 
 

@@ -19,7 +19,7 @@ from lamina.daemon import Daemon, DaemonEvent
 from lamina.store.base import TextQuery
 from lamina.vault.disk import Disk
 from lamina.vault.file_stamp import Stamp
-from lamina.vault.swap_folder import SwapResult
+from lamina.vault.replaced_files import SwapResult
 
 
 class FullDay:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lamina.vectors.bit_scan_table import ScanTable
-from lamina.vectors.levels import Floats, to_level_rows, to_query_vector
+from lamina.vectors.integer_vectors import Floats, to_level_rows, to_query_vector
 from lamina.vectors.vector_table import VectorTable
 from unit_vectors import unit_vectors
 

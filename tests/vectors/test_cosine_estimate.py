@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.cosine_estimate import QUERY_UNIT, estimate_cosines, exact_cosines, ranking_scores, rotate_query
 from lamina.vectors.codebook import PRECISIONS, codebook_for
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 from lamina.vectors.quantisation import BATCH_ROWS, ERROR_WEIGHT, decode, encode, expected_error
 
 CODED = (8, 4, 2)

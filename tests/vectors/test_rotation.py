@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 from lamina.vectors.rotation import BATCH_ROWS, padded_width, rotation_for
 
 WIDTHS = (1, 2, 7, 63, 64, 65, 100, 256, 300, 384, 768, 1000, 1024, 1536)

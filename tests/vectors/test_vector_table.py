@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lamina.vectors.levels import Floats, cosines, to_level_rows, to_query_vector
+from lamina.vectors.integer_vectors import Floats, cosines, to_level_rows, to_query_vector
 from lamina.vectors.vector_table import BLOCK, VectorTable
 from unit_vectors import unit_vectors
 

@@ -10,15 +10,15 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.status import Status
 from lamina.atom.trust import statements_need_review
+from lamina.capture.caller_input import Draft
 from lamina.capture.change.declared_statements import TOPIC_KINDS, LoadStates, compare_declared
 from lamina.capture.change.repetitions import drop_stored_pieces, filters_of_ended_statements
 from lamina.capture.change.verdict_completion import complete_verdicts
 from lamina.capture.conversation import Conversation
-from lamina.capture.draft import Draft
 from lamina.capture.erased_text import remove_erased_sentences
-from lamina.capture.extraction import CapturedTurn
-from lamina.capture.extraction_queue import make_queue_entries
+from lamina.capture.extractor import CapturedTurn
 from lamina.capture.pieces import TextPiece
+from lamina.capture.queued_extraction import make_queue_entries
 from lamina.capture.recalled_context import describe_removal
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.segment import (

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from lamina.capture.draft import InputTurn
+from lamina.capture.caller_input import InputTurn
 from lamina.capture.pieces import TextPiece, detect_format, split_text
 from lamina.capture.recalled_context import remove_recalled_context
 from lamina.capture.redact import redact

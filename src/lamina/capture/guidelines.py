@@ -9,7 +9,7 @@ from lamina.atom.generated_section import GUIDELINES_PAGE, extract_generated_sec
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.capture.extraction import Extractor
+from lamina.capture.extractor import Extractor
 from lamina.store.base import AtomFilter, Store
 from lamina.text.normal_form import one_line
 

@@ -15,7 +15,7 @@ from lamina.atom.passage import close_segment, parse_segment, passages_of, rende
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin, limit_origin, words_need_review
-from lamina.capture.extraction import CapturedTurn
+from lamina.capture.extractor import CapturedTurn
 from lamina.capture.pieces import TextPiece
 from lamina.store.base import AtomFilter
 from lamina.text.hidden_characters import HIDDEN_TEXT_TAG, has_hidden_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lamina.atom.atom import Evidence
-from lamina.capture.extraction import CapturedTurn, ExtractedStatement
+from lamina.capture.extractor import CapturedTurn, ExtractedStatement
 from lamina.capture.memory_requests import find_labelled_statements, find_remember_requests, is_direct_order
 from lamina.capture.prose import find_fenced_code, is_pasted, is_prose, is_question
 from lamina.models.state_model import SentenceState

@@ -12,9 +12,9 @@ from datetime import datetime
 from lamina.atom.atom import Atom, Evidence
 from lamina.atom.identity import AtomId
 from lamina.atom.relation import Relation, RelationName
-from lamina.capture.change.nominated_changes import Nomination
+from lamina.capture.change.change_nomination import Nomination
 from lamina.capture.change.working_set import CURRENT_STATUSES, WorkingSet
-from lamina.capture.extraction import CapturedTurn, ExtractedStatement, StatedRelation, StoredStatement
+from lamina.capture.extractor import CapturedTurn, ExtractedStatement, StatedRelation, StoredStatement
 from lamina.capture.store_reads import WriteContext
 from lamina.text.analyser import content_tokens
 

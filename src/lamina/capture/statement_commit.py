@@ -23,7 +23,7 @@ from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.store_reads import StoreReads
 from lamina.errors import ClaimTaken, Refused, StaleRevision
 from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, Store, TransactionMode
-from lamina.store.buffer import BufferedPassage
+from lamina.store.waiting_passages import BufferedPassage
 
 T = TypeVar("T")
 

@@ -19,14 +19,14 @@ from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
 from lamina.atom.trust import statements_need_review
 from lamina.capture.box import assign_boxes, filter_recent
-from lamina.capture.change.nominated_changes import Nomination, Nominator, nominate_changes
+from lamina.capture.caller_input import CONTENT_LIMIT, parse_draft
+from lamina.capture.change.change_nomination import Nomination, Nominator, nominate_changes
 from lamina.capture.change.repetitions import Replays, drop_replays, find_replays
 from lamina.capture.change.verdict_completion import complete_verdicts
 from lamina.capture.change.working_set import filter_about
 from lamina.capture.classification import StatementVerdict
-from lamina.capture.draft import CONTENT_LIMIT, parse_draft
 from lamina.capture.existing_statements import filters_of_candidates
-from lamina.capture.extraction import (
+from lamina.capture.extractor import (
     CapturedTurn,
     DisabledExtractor,
     ExtractedStatement,

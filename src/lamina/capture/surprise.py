@@ -14,7 +14,7 @@ from lamina.atom.status import RECALL_WEIGHT
 from lamina.models.embedder import Embedder
 from lamina.store.base import Store
 from lamina.store.encodings import ScoreTerms, VectorQuery
-from lamina.vectors.levels import to_query_vector
+from lamina.vectors.integer_vectors import to_query_vector
 
 NEAREST_STATEMENTS = 5
 """How many of the nearest statements are compared."""

@@ -105,7 +105,7 @@ class AtomDocument(JsonDocument):
 
 
 class CountersDocument(JsonDocument):
-    """What use has taught about an atom."""
+    """The counters of an atom, which grow with its use."""
 
     quality_score: Annotated[float, Field(description="From 0.1 to 2, by feedback; 1 without.")]
     recall_count: Annotated[int, Field(description="How many answers used it.")]
@@ -129,7 +129,7 @@ class BriefAtom(JsonDocument):
 
 
 class StandingDocument(JsonDocument):
-    """What is computed about an atom from its fields, its use and the time."""
+    """The values computed from the fields of an atom, its use and the time."""
 
     confidence_tier: str
     verification: Annotated[

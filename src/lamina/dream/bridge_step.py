@@ -33,7 +33,7 @@ from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise
 from lamina.recall.name_recognition import SentenceTokenKind, tokenise_sentence
 from lamina.text.normal_form import normal_form, one_line
 from lamina.text.speaker_roles import is_role
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 MAX_LINES = 6
 _MAX_CHARS = 240

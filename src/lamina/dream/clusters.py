@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.vectors.levels import MAX_EXACT, ROW_LEVELS, Floats
+from lamina.vectors.integer_vectors import MAX_EXACT, ROW_LEVELS, Floats
 
 IntArray: TypeAlias = NDArray[np.int64]
 

@@ -15,7 +15,7 @@ from lamina.atom.identity import AtomId
 from lamina.atom.kinds import kind_traits
 from lamina.atom.scope import Scope
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
-from lamina.atom.summary_sources import SOURCES_KEY, sources_digest
+from lamina.atom.summary_validity import SOURCES_KEY, sources_digest
 from lamina.atom.trust import Origin
 from lamina.dream.dream import VERB
 from lamina.dream.step_context import StepContext

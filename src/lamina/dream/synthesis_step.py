@@ -44,7 +44,7 @@ from lamina.models.errors import ModelError
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise, strip_invisible
 from lamina.models.unit_vectors import normalise_rows
 from lamina.text.normal_form import name_form
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 _MAX_TOKENS = 1024
 

@@ -19,7 +19,7 @@ from lamina.engine.engine import Engine
 from lamina.engine.enum_input import parse_enum
 from lamina.errors import Erased, InvalidInput, LaminaError, NotFound
 from lamina.logs import summarise_error
-from lamina.review.reviewer import Reviewer
+from lamina.review.review_context import Reviewer
 from lamina.review.vault_health import is_in_scopes, problems_in
 from lamina.store.base import AtomFilter
 from lamina.sync import Progress, SyncReport

@@ -10,7 +10,7 @@ from lamina.atom.scope import Scope
 from lamina.capture.box import seal_boxes
 from lamina.capture.capture import capture
 from lamina.capture.conversation import Conversation
-from lamina.capture.extraction_queue import (
+from lamina.capture.queued_extraction import (
     ExtractionPolicy,
     ExtractionSchedule,
     SessionLease,

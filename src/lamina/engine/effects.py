@@ -15,7 +15,7 @@ from typing import Any
 
 from lamina.atom.atom import Atom
 from lamina.atom.scope import Scope
-from lamina.capture.extraction_queue import SessionLease, hold_lease
+from lamina.capture.queued_extraction import SessionLease, hold_lease
 from lamina.capture.receipt import Receipt
 from lamina.dream.dream import Progress as DreamProgress
 from lamina.dream.dream import Step, dream

@@ -11,7 +11,7 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.passage import passages_of
 from lamina.atom.status import Status
-from lamina.atom.summary_sources import is_summary, is_summary_outdated
+from lamina.atom.summary_validity import is_summary, is_summary_outdated
 from lamina.engine.caller_access import CallerAccess
 from lamina.lifecycle.importance import effective_importance
 from lamina.recall import Recall, RecallRequest, recall

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lamina.atom.trust import Origin
+from lamina.capture.caller_input import Draft, parse_draft, parse_text, redact_fields
 from lamina.capture.capture import remember
-from lamina.capture.draft import Draft, parse_draft, parse_text, redact_fields
 from lamina.capture.metadata_contracts import complete_metadata
 from lamina.capture.receipt import Receipt
 from lamina.capture.redact import redact
 from lamina.engine.caller_access import CallerAccess
 from lamina.errors import InvalidInput
 from lamina.review.propose import complete_proposal, propose
-from lamina.review.reviewer import parse_reason
+from lamina.review.review_context import parse_reason
 
 DEFAULT_REMEMBER_REASON, DEFAULT_PROPOSE_REASON = "asked to remember", "proposed"
 """Reasons of callers who give none. They are no reason for a value of the profile."""

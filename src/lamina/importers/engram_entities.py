@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from lamina.atom.status import Status
-from lamina.capture.draft import Draft, parse_draft
+from lamina.capture.caller_input import Draft, parse_draft
 from lamina.errors import InvalidInput
 from lamina.importers.chat_export import moment_from_seconds
 from lamina.importers.documents.text_decoding import storable_text

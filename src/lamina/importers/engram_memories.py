@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from lamina.atom.atom import Signals
 from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.status import Status
-from lamina.capture.draft import LABEL_LIMIT, parse_draft
+from lamina.capture.caller_input import LABEL_LIMIT, parse_draft
 from lamina.capture.pieces import TextPiece
 from lamina.errors import InvalidInput
 from lamina.importers.chat_export import moment_from_seconds
@@ -50,7 +50,7 @@ _MAX_HISTORY = 20
 
 @dataclass(frozen=True, slots=True)
 class EngramContext:
-    """What the other tables say about a memory, by its id, and the names of entities by theirs."""
+    """The rows of other tables about a memory, by its id, and the names of entities by theirs."""
 
     entity_names: Mapping[str, str]
     mentions: Mapping[str, Sequence[str]]

@@ -17,7 +17,7 @@ from lamina.atom.effective_status import effective_from
 from lamina.atom.identity import AtomId, IdSource, is_atom_id
 from lamina.atom.scope import Scope, readable_scopes
 from lamina.atom.status import Status, TransitionCause
-from lamina.capture.draft import parse_draft, redact_fields
+from lamina.capture.caller_input import parse_draft, redact_fields
 from lamina.capture.erased_text import find_erased_statements
 from lamina.capture.existing_statements import FORGET_REQUESTED_AT
 from lamina.capture.receipt import Outcome, Receipt, Result

@@ -17,10 +17,10 @@ from lamina.atom.atom import Signals
 from lamina.atom.kinds import Durability, Layer
 from lamina.atom.proposal import ARCHIVED_ELSEWHERE_KEY
 from lamina.atom.status import Status
-from lamina.capture.draft import parse_draft
+from lamina.capture.caller_input import parse_draft
 from lamina.errors import LaminaError
-from lamina.importers.foreign_frontmatter import EMPTY_VALUES, ForeignFrontmatter
 from lamina.importers.import_items import IMPORTED_FROM, ImportedFact, ImportStep, SkippedItem, content_hash_of
+from lamina.importers.lenient_frontmatter import EMPTY_VALUES, ForeignFrontmatter
 from lamina.importers.note_folder import NoteFolder, find_notes, read_note
 from lamina.vault.frontmatter_fields import SIGNAL_FIELDS
 from lamina.vault.strict_yaml_reader import FrontmatterValue

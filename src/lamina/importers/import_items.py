@@ -12,7 +12,7 @@ from lamina.atom.atom import Signals
 from lamina.atom.relation import RelationName
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.capture.draft import Draft
+from lamina.capture.caller_input import Draft
 from lamina.capture.pieces import TextPiece
 from lamina.capture.redact import redact
 from lamina.text.normal_form import to_nfkc

@@ -20,7 +20,7 @@ from lamina.atom.json_record import from_record
 from lamina.atom.passage import passages_of
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin, limit_origin
-from lamina.capture.draft import parse_draft
+from lamina.capture.caller_input import parse_draft
 from lamina.capture.pieces import TextPiece
 from lamina.errors import InvalidInput, LaminaError
 from lamina.importers.evidence_index import NOT_ENDED, EvidenceIndex, session_id_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lamina.atom.atom import Atom
-from lamina.capture.extraction import CapturedTurn
+from lamina.capture.extractor import CapturedTurn
 from lamina.capture.statement_extractor import StatementBatch, StatementExtractor
 from lamina.capture.store_reads import WriteContext
 

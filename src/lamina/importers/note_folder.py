@@ -15,8 +15,8 @@ from lamina.capture.pieces.text_format import MARKDOWN_SUFFIXES
 from lamina.errors import InvalidInput, LaminaError
 from lamina.importers.documents import DOCUMENT_SUFFIXES, ParsedDocument, UnreadableDocument, read_document, read_text
 from lamina.importers.documents.text_decoding import decode_text, storable_text
-from lamina.importers.foreign_frontmatter import ForeignFrontmatter, parse_leading_moment, read_frontmatter
 from lamina.importers.import_items import ImportedDocument, ImportProblem, ImportStep, SkippedItem, content_hash_of
+from lamina.importers.lenient_frontmatter import ForeignFrontmatter, parse_leading_moment, read_frontmatter
 from lamina.text.normal_form import one_line
 from lamina.text.timestamps import to_utc
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from lamina.atom.atom import Atom
 from lamina.errors import LaminaError
-from lamina.importers.foreign_frontmatter import ForeignFrontmatter
 from lamina.importers.import_items import ImportStep
 from lamina.importers.lamina_export import import_step, parse_entry
+from lamina.importers.lenient_frontmatter import ForeignFrontmatter
 from lamina.importers.note_folder import NoteFolder, find_notes, read_note
 from lamina.text.timestamps import format_time
 from lamina.vault.frontmatter_fields import SIGNAL_FIELDS

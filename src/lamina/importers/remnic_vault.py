@@ -15,10 +15,9 @@ from pathlib import Path
 
 from lamina.atom.relation import RelationName
 from lamina.atom.status import Status
-from lamina.capture.draft import parse_draft
+from lamina.capture.caller_input import parse_draft
 from lamina.errors import LaminaError
 from lamina.importers.documents.text_decoding import storable_text
-from lamina.importers.foreign_frontmatter import ForeignFrontmatter, parse_leading_moment
 from lamina.importers.foreign_vault import REMNIC, open_foreign_vault
 from lamina.importers.import_items import (
     ImportedBox,
@@ -29,6 +28,7 @@ from lamina.importers.import_items import (
     SkippedItem,
     content_hash_of,
 )
+from lamina.importers.lenient_frontmatter import ForeignFrontmatter, parse_leading_moment
 from lamina.importers.note_folder import NoteFolder, read_note
 
 IDENTITY_FILE = "identity.md"

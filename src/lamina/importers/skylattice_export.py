@@ -17,7 +17,7 @@ from lamina.atom.kinds import Layer
 from lamina.atom.metadata import MetadataScalar, MetadataValue, check_value, to_text
 from lamina.atom.proposal import PROPOSAL_TYPE_KEY, ProposalType
 from lamina.atom.status import Status
-from lamina.capture.draft import parse_draft
+from lamina.capture.caller_input import parse_draft
 from lamina.capture.existing_statements import FORGET_REQUESTED_AT
 from lamina.errors import InvalidInput, LaminaError
 from lamina.importers.import_items import ImportedFact, ImportProblem, ImportStep, content_hash_of

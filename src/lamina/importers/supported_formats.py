@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lamina.errors import InvalidInput
-from lamina.importers.atom_csv import open_csv_export
+from lamina.importers.atom_csv_format import open_csv_export
 from lamina.importers.chat_export import ChatExport, describe_unreadable_chats, find_conversation_files
 from lamina.importers.chat_formats import CHATGPT, CLAUDE
 from lamina.importers.documents import DOCUMENT_SUFFIXES, UnreadableDocument, read_document

@@ -25,7 +25,7 @@ class PolicyClass(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What is computed about a memory from its fields, its use and the time; nothing of it is stored in the file."""
+    """The values computed from the fields of a memory, its use and the time; they are not stored in the file."""
 
     confidence_tier: str
     verification: Verification

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, Field
 
 from lamina.models.chat import Message, Role, UsageMeter
-from lamina.models.chat_address import clean_address
 from lamina.models.chat_schema import append_schema, build_wire_schema, describe_bounds
+from lamina.models.chat_services import clean_address
 from lamina.models.retry import CallTiming
 from lamina.models.vendor_chat import (
     ChatResponse,

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from lamina.errors import InvalidInput
 from lamina.models.anthropic_chat import AnthropicChat
 from lamina.models.chat import Chat, system_message, user_message
-from lamina.models.chat_address import add_version, redact_address
+from lamina.models.chat_services import add_version, redact_address
 from lamina.models.errors import ModelError, ModelMissing, ModelUnreachable
 from lamina.models.json_endpoint import NoRedirect
 from lamina.models.openai_chat import OpenAIChat

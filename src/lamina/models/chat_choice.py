@@ -5,7 +5,7 @@ from __future__ import annotations
 from lamina.errors import InvalidInput
 from lamina.models.anthropic_chat import ANTHROPIC, AnthropicChat
 from lamina.models.chat import Chat, UsageMeter
-from lamina.models.chat_address import SERVICES
+from lamina.models.chat_services import SERVICES
 from lamina.models.openai_chat import OpenAIChat
 from lamina.models.retry import CallTiming
 

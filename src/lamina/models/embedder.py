@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.vectors.levels import Floats, LevelRows
+from lamina.vectors.integer_vectors import Floats, LevelRows
 
 CACHED_QUESTIONS = 1_000
 

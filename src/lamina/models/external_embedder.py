@@ -16,7 +16,7 @@ from lamina.models.errors import ModelError, ModelMissing
 from lamina.models.json_endpoint import TIMEOUT, JsonEndpoint
 from lamina.models.unit_vectors import normalise_rows
 from lamina.telemetry import trace_model_call
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 EmbedFunction = Callable[[Sequence[str]], Floats]
 """Returns one row for each text, in order, of any length."""

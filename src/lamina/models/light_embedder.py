@@ -16,7 +16,7 @@ from lamina.models.embedder import EmbeddingModel, EncodedQuestion, EncodedText,
 from lamina.models.errors import ModelError, ModelMissing
 from lamina.models.tokeniser import Tokeniser, WordPieces
 from lamina.models.unit_vectors import normalise_rows
-from lamina.vectors.levels import Floats, LevelRows, concatenate_rows, to_level_rows
+from lamina.vectors.integer_vectors import Floats, LevelRows, concatenate_rows, to_level_rows
 
 DIMENSIONS = 256
 MODEL = EmbeddingModel("wordllama-l2-supercat-256", DIMENSIONS, TokenStates.PIECES)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from lamina.models.onnx_session import open_weights
 from lamina.models.state_trunk import StateTrunk
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 MAX_PIECES = 64
 """Word pieces of a text that are read."""

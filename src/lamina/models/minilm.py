@@ -21,7 +21,7 @@ from lamina.models.model_files import MINILM, MINILM_TOKENIZER, MINILM_WEIGHTS, 
 from lamina.models.onnx_session import add_output, open_session
 from lamina.models.tokeniser import Tokeniser
 from lamina.models.unit_vectors import normalise_rows
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 from lamina.vectors.packed_states import to_nibbles, to_signs
 
 DIMENSIONS = 384

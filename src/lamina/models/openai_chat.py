@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, Field
 
 from lamina.models.chat import Message, UsageMeter
-from lamina.models.chat_address import SERVICES, add_version, clean_address, redact_address
 from lamina.models.chat_schema import append_schema, build_wire_schema, describe_bounds
+from lamina.models.chat_services import SERVICES, add_version, clean_address, redact_address
 from lamina.models.errors import ModelError
 from lamina.models.retry import CallTiming
 from lamina.models.vendor_chat import (

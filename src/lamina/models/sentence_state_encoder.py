@@ -11,7 +11,7 @@ from lamina.models.embedder import EmbeddingModel, EncodedQuestion, EncodedText,
 from lamina.models.list_reader import ListReader
 from lamina.models.pair_model import PairModel
 from lamina.models.state_model import QuestionState, SentenceMood, SentenceState, StateModel
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 _HEADER = struct.Struct("<HHHH7Bx")
 """Start, end, start and end of the value; mood and six probabilities in steps of 1/255; a spare byte."""

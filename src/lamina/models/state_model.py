@@ -19,7 +19,7 @@ from lamina.models.onnx_session import open_weights, read_weights
 from lamina.models.state_trunk import StateTrunk
 from lamina.models.tokeniser import WordPieces
 from lamina.text.sentences import find_sentences
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 MAX_CHARACTERS = 20_000
 """Characters of a text that are read."""

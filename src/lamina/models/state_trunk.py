@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lamina.models.light_embedder import WordLlama
 from lamina.models.minilm import DIMENSIONS, open_network
 from lamina.models.tokeniser import WordPieces
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 FIRST_WORD = 1000
 """The transformer's word pieces with a lower id are punctuation, letters and other signs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 
 def normalise_rows(rows: Floats) -> Floats:

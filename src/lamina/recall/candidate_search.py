@@ -20,7 +20,7 @@ from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.passage import passage_digest, passages_of
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
-from lamina.recall.candidate import Candidate, add_channel_terms, status_weight
+from lamina.recall.candidate_scoring import Candidate, add_channel_terms, status_weight
 from lamina.recall.graph_walk import find_named_atoms, walk_graph
 from lamina.recall.late_interaction import add_token_terms
 from lamina.recall.recall_query import QuestionShape, RecallQuery
@@ -40,7 +40,7 @@ from lamina.recall.selected_models import SelectedModels
 from lamina.store.base import Store, TextMatch, TextQuery
 from lamina.store.encodings import NearPassage, PassageKey, ScoreTerms, VectorQuery
 from lamina.text.speaker_roles import is_assistant
-from lamina.vectors.levels import to_query_vector
+from lamina.vectors.integer_vectors import to_query_vector
 
 _NO_VECTOR = to_query_vector(np.zeros(1, dtype=np.float32))
 

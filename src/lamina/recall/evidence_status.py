@@ -17,7 +17,7 @@ from lamina.atom.identity import AtomId
 from lamina.atom.pair import SURE_CONFIDENCE, is_uncertain_contradiction
 from lamina.atom.relation import RelationName
 from lamina.atom.status import ENDED, Status
-from lamina.atom.summary_sources import is_summary_outdated
+from lamina.atom.summary_validity import is_summary_outdated
 from lamina.recall.marks import HitMark
 from lamina.recall.recall_view import RecallView
 from lamina.store.base import Edge, EvidenceSpan

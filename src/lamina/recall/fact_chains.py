@@ -21,7 +21,7 @@ from lamina.atom.identity import AtomId
 from lamina.atom.passage import passages_of
 from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT
-from lamina.recall.candidate import Candidate
+from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.late_interaction import NO_STATES, find_word, idf, match_tokens
 from lamina.recall.name_recognition import NEVER_NAMES, SentenceToken, SentenceTokenKind, tokenise_sentence
 from lamina.recall.recall_query import RecallQuery

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lamina.atom.identity import AtomId, is_atom_id
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
-from lamina.recall.candidate import Candidate
+from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.scoring_profiles import NAMED_ENTITY, NAMED_SUBJECT
 from lamina.store.base import Edge, Store
 from lamina.store.graph import LISTS

@@ -17,7 +17,7 @@ import numpy as np
 
 from lamina.atom.atom import Atom
 from lamina.atom.relation import RelationName
-from lamina.recall.candidate import AGENT_TERM, Candidate, compute_weights, multiply_weights
+from lamina.recall.candidate_scoring import AGENT_TERM, Candidate, compute_weights, multiply_weights
 from lamina.recall.hit import Hit, HitList, VectorPrecision
 from lamina.recall.marks import HitMark
 from lamina.recall.recall_query import RecallQuery
@@ -30,7 +30,7 @@ from lamina.recall.selected_models import SelectedModels
 from lamina.recall.state_terms import STATE_TERM, StateTerms
 from lamina.store.encodings import FULL_BITS, PassageKey
 from lamina.vectors.fisher_rao import frqad
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 from lamina.vectors.quantisation import expected_error
 
 DIMENSION_DEVIATION = 0.01

@@ -17,7 +17,7 @@ from lamina.atom.passage import passage_digest, passage_of
 from lamina.atom.scope import Scope
 from lamina.models.embedder import EncodedQuestion, TokenStates
 from lamina.models.recomputed_token_states import MAX_RECOMPUTED
-from lamina.recall.candidate import Candidate
+from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.recall_view import RecallView
 from lamina.recall.scoring_profiles import FOLLOWS_QUESTION, WINDOW, ScoringProfile
 from lamina.recall.selected_models import SelectedModels
@@ -25,7 +25,7 @@ from lamina.store.base import Store
 from lamina.store.encodings import NearPassage, PackedStates, UnencodedText, to_unencoded_text
 from lamina.text.analyser import analyse
 from lamina.text.speaker_roles import is_assistant
-from lamina.vectors.levels import Floats, LevelRows, to_level_rows, to_query_vector
+from lamina.vectors.integer_vectors import Floats, LevelRows, to_level_rows, to_query_vector
 from lamina.vectors.packed_states import LEVELS_PER_SIDE, level_step, nibbles_to_signs
 
 STATE_LEVELS = 1024

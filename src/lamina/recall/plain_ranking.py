@@ -14,7 +14,7 @@ from lamina.atom.atom import Atom
 from lamina.atom.metadata import iterate_texts
 from lamina.atom.passage import Passage
 from lamina.atom.status import Status
-from lamina.atom.summary_sources import is_summary, is_summary_outdated
+from lamina.atom.summary_validity import is_summary, is_summary_outdated
 from lamina.recall.hit import Hit, HitList
 from lamina.recall.passage_rendering import RenderedPassage
 from lamina.recall.recall_request import RecallRequest

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from lamina.models.model_choice import ModelChoice
-from lamina.recall.candidate import Candidate, add_agent_terms, add_channel_terms, add_reranker_term
+from lamina.recall.candidate_scoring import Candidate, add_agent_terms, add_channel_terms, add_reranker_term
 from lamina.recall.candidate_search import (
     CandidateFilter,
     CandidateSearch,

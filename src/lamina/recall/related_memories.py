@@ -17,7 +17,7 @@ from lamina.atom.relation import RelationName
 from lamina.atom.scope import Scope
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.lifecycle.relation_strength import TRAVERSAL_THRESHOLD
-from lamina.recall.candidate import AGENT_TERM
+from lamina.recall.candidate_scoring import AGENT_TERM
 from lamina.recall.context_packing import ContextItem
 from lamina.recall.marks import HitMark
 from lamina.recall.recall_view import RecallView, is_admitted

@@ -16,8 +16,8 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.passage import Passage, passage_of, passages_of
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
-from lamina.atom.summary_sources import is_summary
-from lamina.recall.candidate import Candidate
+from lamina.atom.summary_validity import is_summary
+from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.evidence_status import EvidenceStatus
 from lamina.recall.marks import HitMark, MovedBefore, ReplacedPassage
 from lamina.recall.passage_rendering import RenderedPassage, render_passage, render_segment

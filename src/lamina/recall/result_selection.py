@@ -19,7 +19,7 @@ from lamina.atom.passage import passages_of
 from lamina.atom.status import Status
 from lamina.atom.trust import statements_need_review
 from lamina.lifecycle.lifecycle_state import LifecycleState
-from lamina.recall.candidate import Candidate
+from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.duplicate_folding import FoldedHits, HitContent, fold_duplicates, fold_floods
 from lamina.recall.evidence_status import EvidenceStatus
 from lamina.recall.marks import HitMark, MovedBefore, is_flagged

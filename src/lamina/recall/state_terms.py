@@ -13,12 +13,11 @@ from lamina.atom.trust import statements_need_review
 from lamina.models.recomputed_token_states import RecomputedStates
 from lamina.models.sentence_state_encoder import StateEncoder, unpack_states
 from lamina.models.state_model import QuestionState
-from lamina.recall.candidate import Candidate
+from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.marks import EarlierValue
 from lamina.recall.recall_view import RecallView
 from lamina.states.assertion import Assertion, find_names, make_assertions
-from lamina.states.fitted_decisions import FittedDecisions, load_decisions
-from lamina.states.state_ranking import (
+from lamina.states.current_state_ranking import (
     STATE_FEATURES,
     ListReadings,
     SaidAt,
@@ -31,10 +30,11 @@ from lamina.states.state_ranking import (
     prepare_texts,
     read_candidates_together,
 )
+from lamina.states.fitted_decisions import FittedDecisions, load_decisions
 from lamina.store.encodings import NearPassage, PassageKey, to_unencoded_text
 from lamina.text.analyser import content_tokens
 from lamina.text.speaker_roles import is_assistant
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 STATE_TERM = "state "
 """The prefix of the names of terms that the state model and the list reader add."""

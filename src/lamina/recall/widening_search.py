@@ -11,7 +11,7 @@ from lamina.atom.atom import Atom
 from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import passage_digest, passage_of
 from lamina.atom.status import Status
-from lamina.recall.candidate import Candidate
+from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.candidate_search import CandidateFilter, CandidateSearch
 from lamina.recall.recall_request import RecallRequest
 from lamina.recall.recall_view import ONCE_CURRENT, RecallView, status_at, was_said

@@ -16,7 +16,7 @@ from lamina.errors import LaminaError
 from lamina.importers.import_items import IMPORTED_FROM
 from lamina.review.confirm import predict_verdict
 from lamina.review.pairs import Pair, list_pairs
-from lamina.review.reviewer import Reviewer
+from lamina.review.review_context import Reviewer
 from lamina.store.base import AtomFilter
 from lamina.text.normal_form import one_line
 

@@ -21,7 +21,7 @@ from lamina.atom.status import ENDED, Status
 from lamina.atom.trust import TRUST, Origin
 from lamina.capture.existing_statements import is_undone
 from lamina.capture.receipt import Outcome, Receipt, Result
-from lamina.review.reviewer import Reviewer
+from lamina.review.review_context import Reviewer
 from lamina.store.base import AtomFilter, Store
 from lamina.text.normal_form import normal_form, one_line, value_form
 

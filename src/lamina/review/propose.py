@@ -9,7 +9,7 @@ from lamina.atom.identity import IdSource
 from lamina.atom.proposal import PROPOSAL_TYPE_KEY, ProposalType
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.capture.draft import Draft
+from lamina.capture.caller_input import Draft
 from lamina.capture.metadata_contracts import complete_metadata
 from lamina.capture.receipt import Receipt
 from lamina.capture.statement_commit import (

@@ -20,7 +20,7 @@ from lamina.capture.statement_commit import retry_exclusively
 from lamina.errors import InvalidInput, NotFound, Refused
 from lamina.review.pending_items import is_from_source
 from lamina.review.reinstatement import find_claim_holders, reinstate_ended
-from lamina.review.reviewer import Reviewer, parse_reason
+from lamina.review.review_context import Reviewer, parse_reason
 from lamina.store.base import AtomFilter, EntryChange
 
 MAX_SHARE = 0.05

@@ -16,8 +16,8 @@ from lamina.review.confirm import confirm, reject
 from lamina.review.pairs import Pair
 from lamina.review.pending_items import DecisionType, Item, count_pending, held_statements, list_pending
 from lamina.review.proposal_groups import Proposed
-from lamina.review.reviewer import Reviewer, parse_reason
-from lamina.review.revise import apply_revision, parse_revision
+from lamina.review.review_context import Reviewer, parse_reason
+from lamina.review.revision_fields import apply_revision, parse_revision
 from lamina.telemetry import Operation, traced
 
 CONFIRMED, REJECTED = "confirmed", "rejected"

@@ -17,10 +17,10 @@ from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status, TransitionCause
 from lamina.atom.trust import Origin
 from lamina.capture.existing_statements import FORGET_REQUESTED_AT
-from lamina.capture.extraction import CapturedTurn, ExtractedStatement, Extractor
+from lamina.capture.extractor import CapturedTurn, ExtractedStatement, Extractor
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.statement_commit import retry_exclusively
-from lamina.review.reviewer import Reviewer
+from lamina.review.review_context import Reviewer
 from lamina.store.base import AtomFilter
 
 VERB = "reread"

@@ -13,7 +13,7 @@ from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.statement_commit import retry_exclusively
 from lamina.errors import NotFound, Refused, UndoRefused
 from lamina.review.reinstatement import find_claim_holders, reinstate_ended
-from lamina.review.reviewer import Reviewer, parse_reason
+from lamina.review.review_context import Reviewer, parse_reason
 from lamina.store.ageing_state import BACKGROUND_VERBS
 from lamina.store.base import AtomChange, AtomVersion, Commit, CommitId, CommitResult, EntryChange, JournalEntry, Store
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from lamina.states.state_ranking import CertaintyRange
-from lamina.vectors.levels import Floats
+from lamina.states.current_state_ranking import CertaintyRange
+from lamina.vectors.integer_vectors import Floats
 
 
 class LogisticModel:

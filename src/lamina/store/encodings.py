@@ -20,7 +20,7 @@ from lamina.atom.status import Status
 from lamina.atom.trust import Origin
 from lamina.text.speaker_roles import is_assistant
 from lamina.text.time_windows import TimeWindows
-from lamina.vectors.levels import Floats, QueryVector
+from lamina.vectors.integer_vectors import Floats, QueryVector
 
 PassageKey: TypeAlias = tuple[AtomId, int]
 """A passage: its atom and its number in it."""

@@ -12,7 +12,7 @@ from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.store.encodings import Encodings, NearPassage, PassageKey, VectorQuery
-from lamina.vectors.levels import QueryVector
+from lamina.vectors.integer_vectors import QueryVector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

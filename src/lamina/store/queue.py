@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from lamina.store.buffer import Buffer
 from lamina.store.dream_progress import DreamProgress
 from lamina.store.jobs import Jobs
+from lamina.store.waiting_passages import Buffer
 
 
 class Queue(Protocol):

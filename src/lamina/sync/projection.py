@@ -20,7 +20,7 @@ from lamina.sync.edit_commit import EditCommitter
 from lamina.sync.report import SyncReport
 from lamina.vault.disk import Disk
 from lamina.vault.file_stamp import Stamp, UnusableFile
-from lamina.vault.swap_folder import SwapCopy, SwapResult
+from lamina.vault.replaced_files import SwapCopy, SwapResult
 
 BATCH = 500
 GRACE_NS = 60 * 10**9

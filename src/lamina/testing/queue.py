@@ -12,9 +12,9 @@ from pathlib import Path
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
 from lamina.store.base import TransactionMode
-from lamina.store.buffer import BufferedPassage, SessionBacklog
 from lamina.store.jobs import LeaseRenewal, new_lease_token
 from lamina.store.signals import SignalIncrement
+from lamina.store.waiting_passages import BufferedPassage, SessionBacklog
 from lamina.testing.store_harness import ANN, DAY, LOCAL, NOON, OTHER, Contract, StoreHarness, run_in_threads
 
 MINUTE = timedelta(minutes=1)

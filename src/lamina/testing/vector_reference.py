@@ -16,7 +16,7 @@ from lamina.atom.scope import Scope
 from lamina.atom.status import ENDED, Status
 from lamina.store.encodings import NearPassage, PackedStates, PassageKey, ScoreTerms, TextEncoding, VectorQuery
 from lamina.testing.store_harness import LOCAL, StoreHarness
-from lamina.vectors.levels import Floats, QueryVector, to_query_vector
+from lamina.vectors.integer_vectors import Floats, QueryVector, to_query_vector
 
 MODEL, OTHER_MODEL = "dice@16", "other dice@16"
 WIDTH = 16

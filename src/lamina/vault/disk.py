@@ -16,7 +16,7 @@ from lamina.vault.entry_files import read_entry, stamp_after_rename, stamp_entry
 from lamina.vault.file_lock import hold_lock
 from lamina.vault.file_stamp import Stamp, UnusableFile, make_stamp
 from lamina.vault.folder_tree import INTERNAL, TMP, FolderTree
-from lamina.vault.swap_folder import SWAPPED, SwapCopy, SwapFolder, SwapResult, copy_slots
+from lamina.vault.replaced_files import SWAPPED, SwapCopy, SwapFolder, SwapResult, copy_slots
 from lamina.vault.syscalls import FolderEntry, Syscalls, is_regular, is_unsupported, rename_to_new
 from lamina.vault.vault_path import split_path
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.vectors.codebook import UNIT, codebook_for
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 from lamina.vectors.quantisation import CodedVectors, encode, pairwise_sums, row_lengths
 from lamina.vectors.rotation import rotation_for
 

@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 
 from lamina.vectors.bit_scan import LOW_WEIGHT, MAX_QUERY_LEVEL, SIGN_WEIGHT, ScanKernel, Words
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 _MAX_COUNT = 64 * MAX_QUERY_LEVEL * (SIGN_WEIGHT + LOW_WEIGHT)
 _PAIRS, _FOURS, _EIGHTS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.vectors.bit_scan import scan_cosines, scan_cosines_of, to_planes, to_scan_query
-from lamina.vectors.levels import Floats, LevelRows, QueryVector
+from lamina.vectors.integer_vectors import Floats, LevelRows, QueryVector
 from lamina.vectors.vector_table import Numbers, RunTable, VectorTable
 
 _BATCH_RUNS = 4096

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 UNIT = 65536
 """The number of parts that a standard deviation is divided into."""

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 LEVELS_PER_SIDE = 8
 """The levels on either side of 0: -15, -13, … 13, 15 half steps."""

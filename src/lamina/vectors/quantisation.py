@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.vectors.codebook import DISTORTION, Codebook, codebook_for
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 from lamina.vectors.rotation import padded_width, rotation_for
 
 Bytes: TypeAlias = NDArray[np.uint8]

@@ -22,7 +22,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 Permutation: TypeAlias = NDArray[np.intp]
 

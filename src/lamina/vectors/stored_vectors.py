@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.vectors.codebook import PRECISIONS, codebook_for
-from lamina.vectors.levels import Floats, LevelRows, to_level_rows
+from lamina.vectors.integer_vectors import Floats, LevelRows, to_level_rows
 from lamina.vectors.quantisation import (
     ERROR_WEIGHT,
     CodedVectors,

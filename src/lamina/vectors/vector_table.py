@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.vectors.levels import Floats, LevelRows, QueryVector, cosines
+from lamina.vectors.integer_vectors import Floats, LevelRows, QueryVector, cosines
 
 Numbers: TypeAlias = NDArray[np.int64]
 

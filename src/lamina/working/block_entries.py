@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from lamina.capture.draft import parse_text
+from lamina.capture.caller_input import parse_text
 from lamina.errors import InvalidInput
 from lamina.text.normal_form import one_line
 from lamina.text.sentences import find_sentences

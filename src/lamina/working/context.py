@@ -8,7 +8,7 @@ from datetime import datetime
 
 from lamina.atom.atom import Atom
 from lamina.atom.identity import IdSource
-from lamina.capture.draft import LABEL_LIMIT, parse_text
+from lamina.capture.caller_input import LABEL_LIMIT, parse_text
 from lamina.capture.receipt import Receipt
 from lamina.capture.redact import RedactedText, redact
 from lamina.capture.statement_commit import Writer

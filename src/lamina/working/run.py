@@ -12,8 +12,8 @@ from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.kinds import Durability, Layer, kind_traits
 from lamina.atom.status import ENDED, Status
 from lamina.atom.trust import TRUST, Origin, limit_origin, statements_need_review
+from lamina.capture.caller_input import parse_draft
 from lamina.capture.classification import StatementVerdict
-from lamina.capture.draft import parse_draft
 from lamina.capture.existing_statements import is_undone
 from lamina.capture.receipt import Receipt, Result
 from lamina.capture.statement_commit import SegmentBatch, commit_verdicts

@@ -13,14 +13,14 @@ from lamina.atom.atom import Atom, Evidence, kind_defaults
 from lamina.atom.identity import AtomId
 from lamina.atom.proposal import FORGET_PLACES_KEY, PROPOSAL_TYPE_KEY, ProposalType, format_places, proposal_type_of
 from lamina.atom.status import Status
-from lamina.atom.summary_sources import is_summary
+from lamina.atom.summary_validity import is_summary
 from lamina.atom.trust import TRUST, statements_need_review
 from lamina.capture.change.dependants import may_challenge
 from lamina.capture.change.forget_target import ForgetCandidate, ForgetTarget
 from lamina.capture.change.repetitions import add_evidence, add_repetitions, text_of_evidence
 from lamina.capture.change.working_set import CURRENT_STATUSES, FORGETTABLE_STATUSES, WorkingSet
 from lamina.capture.existing_statements import FORGET_REQUESTED_AT
-from lamina.capture.extraction import CapturedTurn
+from lamina.capture.extractor import CapturedTurn
 from lamina.capture.memory_requests import (
     MIN_PROBABILITY,
     MIN_PROBABILITY_LIGHT,

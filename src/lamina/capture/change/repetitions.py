@@ -21,7 +21,7 @@ from lamina.atom.status import Status
 from lamina.atom.trust import TRUST, Origin, statements_need_review, trust_of
 from lamina.capture.change.working_set import CURRENT_STATUSES, FORGETTABLE_STATUSES, WorkingSet
 from lamina.capture.existing_statements import ended_at, forget_requested_at
-from lamina.capture.extraction import CapturedTurn
+from lamina.capture.extractor import CapturedTurn
 from lamina.capture.pieces import TextPiece
 from lamina.capture.prose import is_pasted
 from lamina.capture.store_reads import WriteContext

@@ -21,7 +21,7 @@ from lamina.atom.passage import Passage, passages_of
 from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
 from lamina.atom.trust import statements_need_review
-from lamina.capture.change.nominated_changes import Nomination
+from lamina.capture.change.change_nomination import Nomination
 from lamina.capture.change.repetitions import add_repetitions, is_hearsay, is_trusted_passage
 from lamina.capture.change.working_set import CURRENT_STATUSES, WorkingSet, find_passage
 from lamina.capture.classification import DOUBTFUL, SURE

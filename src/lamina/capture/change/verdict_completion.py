@@ -9,8 +9,8 @@ from lamina.atom.atom import Atom
 from lamina.atom.identity import AtomId
 from lamina.atom.proposal import ProposalType, proposal_type_of
 from lamina.atom.status import Status
+from lamina.capture.change.change_nomination import Nomination
 from lamina.capture.change.forget_execution import QUESTION_REASON, REASON, apply_forget_requests
-from lamina.capture.change.nominated_changes import Nomination
 from lamina.capture.change.repetitions import (
     ENDED_STATUSES,
     Replays,
@@ -24,7 +24,7 @@ from lamina.capture.change.supersession import Supersession
 from lamina.capture.change.working_set import WorkingSet
 from lamina.capture.classification import StatementVerdict
 from lamina.capture.existing_statements import ended_at
-from lamina.capture.extraction import CapturedTurn
+from lamina.capture.extractor import CapturedTurn
 from lamina.capture.receipt import Result
 from lamina.capture.store_reads import WriteContext
 from lamina.states.state_reader import StateReader

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from lamina.atom.atom import Evidence
 from lamina.atom.relation import RelationName
-from lamina.capture.extraction import (
+from lamina.capture.extractor import (
     CapturedTurn,
     CountingExtractor,
     ExtractedStatement,

@@ -15,8 +15,8 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from lamina.atom.kinds import EXTRACTED_KINDS
 from lamina.atom.relation import RelationName
-from lamina.capture.change.nominated_changes import SentenceLine
-from lamina.capture.extraction import CapturedTurn, StoredStatement
+from lamina.capture.change.change_nomination import SentenceLine
+from lamina.capture.extractor import CapturedTurn, StoredStatement
 from lamina.models.chat import Message, system_message, user_message
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise
 from lamina.text.sentences import find_sentences

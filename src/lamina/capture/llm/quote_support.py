@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from lamina.capture.extraction import CapturedTurn
+from lamina.capture.extractor import CapturedTurn
 from lamina.capture.llm.counts import DropReason
+from lamina.capture.llm.grammatical_person import find_possessed_thing, find_pronoun_persons, split_words
 from lamina.capture.llm.quotes import UNSPACED_SCRIPTS, QuoteSpan
-from lamina.capture.llm.sentence_pronouns import find_possessed_thing, find_pronoun_persons, split_words
 from lamina.text.analyser import STOP_WORDS, analyse, query_tokens
 from lamina.text.date_expressions import find_dates, resolve_year
 from lamina.text.normal_form import normal_form

@@ -24,8 +24,8 @@ from lamina.store.encodings import (
 from lamina.store.sqlite.current_index import CurrentIndex
 from lamina.store.sqlite.database import CorruptDatabase, Database
 from lamina.store.sqlite.history import HistoryFile
+from lamina.store.sqlite.in_memory_vectors import unpack_vectors
 from lamina.store.sqlite.index import SqliteIndex
-from lamina.store.sqlite.model_vectors import unpack_vectors
 from lamina.store.sqlite.precision import (
     HAS_OTHER_BITS,
     HEADER_BYTES,
@@ -38,7 +38,7 @@ from lamina.store.sqlite.precision import (
     read_wanted_bits,
     reclaim_unused_bytes,
 )
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 from lamina.vectors.stored_vectors import pack
 
 _FROM_PASSAGES = "FROM passages p JOIN atoms a ON a.id=p.atom LEFT JOIN vectors v ON v.digest=p.digest AND v.model=?"

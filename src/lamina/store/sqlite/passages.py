@@ -26,7 +26,7 @@ from lamina.store.sqlite.index import SqliteIndex
 from lamina.store.sqlite.index_rows import text_table
 from lamina.store.sqlite.millis import to_millis
 from lamina.store.sqlite.past_passages import past_table
-from lamina.vectors.levels import QueryVector
+from lamina.vectors.integer_vectors import QueryVector
 
 K1, B = 1.2, 0.75
 SELECTIVE_SHARE = 0.05

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from lamina.clock import Clock
-from lamina.store.sqlite.buffer import SqliteBuffer
 from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.dream_progress import SqliteDreamProgress
 from lamina.store.sqlite.jobs import SqliteJobs
+from lamina.store.sqlite.waiting_passages import SqliteBuffer
 
 
 class SqliteQueue:

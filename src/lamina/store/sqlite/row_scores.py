@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lamina.store.encodings import VectorQuery
 from lamina.store.sqlite.passage_columns import ALWAYS, STATUSES, PassageColumns
-from lamina.vectors.levels import Floats
+from lamina.vectors.integer_vectors import Floats
 
 
 def score_rows(

@@ -16,8 +16,8 @@ from lamina.store.sqlite.current_index import CurrentIndex
 from lamina.store.sqlite.encodings import SqliteEncodings
 from lamina.store.sqlite.graph import SqliteGraph
 from lamina.store.sqlite.history import HistoryFile
+from lamina.store.sqlite.in_memory_vectors import SEARCH_LIMITS, SearchLimits
 from lamina.store.sqlite.journal import SqliteJournal
-from lamina.store.sqlite.model_vectors import SEARCH_LIMITS, SearchLimits
 from lamina.store.sqlite.outbox import FileTable, Outbox
 from lamina.store.sqlite.passages import SqlitePassages
 from lamina.store.sqlite.projection import SqliteProjection

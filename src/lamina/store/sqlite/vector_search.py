@@ -23,9 +23,9 @@ from lamina.store.encodings import NearPassage, PassageKey, VectorQuery
 from lamina.store.passages import PassageSummary
 from lamina.store.sqlite.array_files import SavedArrays, list_saved, load, save
 from lamina.store.sqlite.database import Database
+from lamina.store.sqlite.in_memory_vectors import ModelVectors, SearchLimits
 from lamina.store.sqlite.index import IndexState
 from lamina.store.sqlite.millis import to_millis
-from lamina.store.sqlite.model_vectors import ModelVectors, SearchLimits
 from lamina.store.sqlite.passage_columns import (
     ALWAYS,
     LAYERS,
@@ -38,7 +38,7 @@ from lamina.store.sqlite.passage_columns import (
     SessionRows,
 )
 from lamina.store.sqlite.row_scores import score_rows
-from lamina.vectors.levels import Floats, QueryVector
+from lamina.vectors.integer_vectors import Floats, QueryVector
 
 EXACT_FACTOR = 4
 """How many times the limit are compared exactly, if a scan returns approximate cosines."""

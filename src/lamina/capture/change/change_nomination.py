@@ -14,7 +14,7 @@ from typing import Protocol
 from lamina.atom.atom import Atom, Evidence
 from lamina.capture.change.repetitions import is_hearsay, is_trusted_passage
 from lamina.capture.change.working_set import CURRENT_STATUSES, WorkingSet
-from lamina.capture.extraction import CapturedTurn
+from lamina.capture.extractor import CapturedTurn
 from lamina.capture.prose import find_statable_sentences
 from lamina.capture.store_reads import WriteContext
 from lamina.text.analyser import content_tokens

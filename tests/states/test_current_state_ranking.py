@@ -9,7 +9,7 @@ import numpy as np
 from lamina.models.list_reader import AnswerReading
 from lamina.models.state_model import QuestionState, QuestionTarget, SentenceMood, SentenceState
 from lamina.states.assertion import Assertion
-from lamina.states.state_ranking import (
+from lamina.states.current_state_ranking import (
     EARLIER_FEATURES,
     READ_TOGETHER,
     STATE_FEATURES,

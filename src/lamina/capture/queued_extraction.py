@@ -18,7 +18,7 @@ from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.scope import Scope
 from lamina.atom.status import Status
 from lamina.atom.trust import Origin
-from lamina.capture.extraction import CapturedTurn
+from lamina.capture.extractor import CapturedTurn
 from lamina.capture.memory_requests import may_contain_request
 from lamina.capture.receipt import Receipt
 from lamina.capture.segment import turns_of
@@ -29,8 +29,8 @@ from lamina.capture.surprise import URGENT_SURPRISE, SurpriseScorer
 from lamina.capture.urgency_patterns import sounds_important
 from lamina.errors import LaminaError
 from lamina.store.base import AtomFilter, Store, TransactionMode
-from lamina.store.buffer import Buffer, BufferedPassage, SessionBacklog
 from lamina.store.jobs import new_lease_token
+from lamina.store.waiting_passages import Buffer, BufferedPassage, SessionBacklog
 from lamina.text.speaker_roles import is_assistant
 
 JOB = "read for statements"

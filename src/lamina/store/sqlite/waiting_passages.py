@@ -7,9 +7,9 @@ from datetime import datetime
 
 from lamina.atom.identity import AtomId
 from lamina.atom.scope import Scope
-from lamina.store.buffer import BufferedPassage, SessionBacklog
 from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.millis import from_millis, to_millis
+from lamina.store.waiting_passages import BufferedPassage, SessionBacklog
 
 _LEASE_SCHEMA = """
 CREATE TABLE IF NOT EXISTS session_leases(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lamina.atom.atom import Atom
-from lamina.capture.draft import parse_draft, parse_text, redact_fields
+from lamina.capture.caller_input import parse_draft, parse_text, redact_fields
 from lamina.capture.metadata_contracts import complete_metadata
 from lamina.capture.valence import score_valence
 from lamina.errors import InvalidInput

@@ -11,8 +11,8 @@ from lamina.atom.identity import IdSource
 from lamina.atom.scope import Scope
 from lamina.atom.status import TransitionCause
 from lamina.atom.trust import Origin
+from lamina.capture.caller_input import parse_text
 from lamina.capture.change.dependants import DependencyRule, find_dependants
-from lamina.capture.draft import parse_text
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.redact import redact
 from lamina.capture.statement_commit import Writer

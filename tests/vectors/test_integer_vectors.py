@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.vectors.levels import MAX_EXACT, QUERY_LEVELS, ROW_LEVELS, cosines, to_level_rows, to_query_vector
+from lamina.vectors.integer_vectors import MAX_EXACT, QUERY_LEVELS, ROW_LEVELS, cosines, to_level_rows, to_query_vector
 from unit_vectors import unit_vectors
 
 WIDTHS = (1, 2, 7, 16, 255, 256, 384, 518, 519, 768, 1023, 1536, 4096)

@@ -36,7 +36,7 @@ class StoredStatement:
 
 @dataclass(frozen=True, slots=True)
 class StatedRelation:
-    """What a statement is to another: a stored one, `stored_id`, or one extracted from the same turns."""
+    """The relation of a statement to another: a stored one, `stored_id`, or one extracted from the same turns."""
 
     name: RelationName
     evidence: Evidence
