@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from lamina.atom.identity import IdSource
@@ -20,17 +21,15 @@ from lamina.capture.statement_commit import (
     retry_exclusively,
 )
 from lamina.capture.store_reads import StoreReads, new_ids
-from lamina.clock import Clock
 from lamina.store.base import Store
 
 
 def propose(
-    drafts: Sequence[Draft], writer: Writer, store: Store, ids: IdSource, clock: Clock, reason: str, key: str | None
+    drafts: Sequence[Draft], writer: Writer, store: Store, ids: IdSource, now: datetime, reason: str, key: str | None
 ) -> Receipt:
     """Write statements as pending, for any origin; statements that exist already are not proposed."""
 
     def attempt() -> Receipt:
-        now = clock.now()
         fresh = new_ids(ids, now)
         drafted = (draft.to_atom(next(fresh), writer.scope, writer.origin, writer.principal, now) for draft in drafts)
         atoms = [atom.with_(status=Status.CONSTRAINED) for atom in drafted]
