@@ -11,11 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from lamina.atom.atom import Atom
-from lamina.atom.relation import Relation, RelationName
-from lamina.atom.scope import parse_scope
+from lamina.atom.atom import Atom, Relation, RelationName
+from lamina.atom.provenance import Origin, parse_scope
 from lamina.atom.status import ENDED, Status
-from lamina.atom.trust import Origin
 from lamina.caller import Caller
 from lamina.capture.caller_input import InputTurn, parse_conversation_header, parse_text, parse_turns
 from lamina.capture.conversation import parse_conversation

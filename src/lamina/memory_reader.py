@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Signals
 from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.status import Status
 from lamina.caller import Caller

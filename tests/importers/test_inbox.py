@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import lamina
 from lamina import Memory, Status, passages_of
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.vault.disk import Disk
 from lamina.vault.file_stamp import Stamp
 from vault_workspace import VaultWorkspace, eventually

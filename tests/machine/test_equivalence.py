@@ -34,7 +34,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 import lamina
 from lamina import Atom, AtomId, FixedClock, Memory, Receipt, RelationName, Settings, Status
 from lamina.atom.json_record import to_record
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import ENDED, TRANSITIONS, TransitionCause, check_transition
 from lamina.errors import NotFound, Refused, TransitionRefused, UndoRefused
 from lamina.review.undo import last_undoable

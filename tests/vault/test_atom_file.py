@@ -13,21 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.atom import (
-    KINDS,
-    Atom,
-    AtomId,
-    Durability,
-    Evidence,
-    Layer,
-    MemoryType,
-    Origin,
-    Relation,
-    RelationName,
-    Scope,
-    Signals,
-    Status,
-)
+from lamina.atom import Atom, AtomId, Evidence, Origin, Relation, RelationName, Scope, Signals, Status
+from lamina.atom.kinds import KINDS, Durability, Layer, MemoryType
 from lamina.errors import InvalidInput
 from lamina.vault.atom_file import FILE_FIELDS, parse_file, render_file
 from lamina.vault.strict_yaml_reader import Unreadable

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from lamina.atom.atom import Atom, kind_defaults
-from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.atom import Atom, AtomId, IdSource, kind_defaults
 from lamina.atom.kinds import Layer
+from lamina.atom.provenance import statements_need_review
 from lamina.atom.status import ENDED, Status
-from lamina.atom.trust import statements_need_review
 from lamina.capture.erased_text import find_erased_statements
 from lamina.capture.existing_statements import is_undone
 from lamina.capture.receipt import Outcome, Receipt, Result

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.capture.redact import redact
 from lamina.clock import disk_time_ns
 from lamina.errors import InvalidInput, NotFound, StoreBusy

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from lamina.atom.atom import Atom
 from lamina.atom.metadata import iterate_texts
 from lamina.atom.passage import Passage
+from lamina.atom.provenance import is_summary, is_summary_outdated
 from lamina.atom.status import Status
-from lamina.atom.summary_validity import is_summary, is_summary_outdated
 from lamina.recall.hit import Hit, HitList
 from lamina.recall.passage_rendering import RenderedPassage
 from lamina.recall.recall_request import RecallRequest

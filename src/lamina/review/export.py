@@ -16,8 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from lamina.atom.atom import Atom, Evidence, Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Evidence, Signals
 from lamina.atom.json_record import to_record
 from lamina.atom.passage import passages_of, render_passage
 from lamina.atom.status import Status

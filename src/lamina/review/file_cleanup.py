@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 from lamina.atom.sentence_removal import ERASED_MARK, RemovalTarget, remove_linked_lines
 from lamina.importers.documents.text_decoding import decode_text
 from lamina.store.erasure import PendingErasure

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from lamina.atom.atom import Atom
-from lamina.atom.proposal import ProposalType, proposal_type_of
+from lamina.atom.decisions import ProposalType, proposal_type_of
 from lamina.capture.receipt import Receipt
 from lamina.errors import InvalidInput, NotFound, Refused
 from lamina.review import pairs, proposal_groups

@@ -6,9 +6,8 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom, AtomId, IdSource, Signals
+from lamina.atom.provenance import Scope
 from lamina.atom.status import TRANSITIONS, Status, TransitionCause
 from lamina.clock import Clock, disk_time_ns
 from lamina.errors import Refused, StaleRevision

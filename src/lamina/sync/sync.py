@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import IdSource
 from lamina.clock import Clock, disk_time_ns
 from lamina.store.base import Store
 from lamina.store.projection import AtomFiles, PendingFile

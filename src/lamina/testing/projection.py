@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from lamina.atom.atom import Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId, Signals
 from lamina.atom.status import Status, TransitionCause
 from lamina.store.base import FileSnapshot
 from lamina.store.problems import FileProblem

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lamina.atom.atom import Atom, Signals, kind_defaults
-from lamina.atom.identity import AtomId, is_atom_id
+from lamina.atom.atom import Atom, AtomId, Signals, is_atom_id, kind_defaults
 from lamina.atom.status import Status
 from lamina.errors import InvalidInput
 from lamina.vault.frontmatter import (

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 from lamina.atom.atom import Atom, Signals
 from lamina.atom.kinds import Durability, Layer, MemoryType
 from lamina.atom.metadata import Metadata, MetadataScalar, MetadataValue, parse_scalar, to_text
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.lifecycle.signals import HIGHEST_QUALITY, LOWEST_QUALITY
 from lamina.text.timestamps import format_time, parse_time
 from lamina.vault.strict_yaml_reader import FrontmatterValue, PlainText

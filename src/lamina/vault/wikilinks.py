@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from lamina.atom.atom import Evidence
-from lamina.atom.identity import AtomId, is_atom_id
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.atom import AtomId, Evidence, Relation, RelationName, is_atom_id
 from lamina.text.timestamps import format_time, parse_time
 
 StemLookup = Callable[[str], str]

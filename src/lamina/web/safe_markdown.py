@@ -18,8 +18,7 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 
-from lamina.atom.generated_section import SECTION_BEGIN, SECTION_END
-from lamina.atom.identity import is_atom_id
+from lamina.atom.atom import SECTION_BEGIN, SECTION_END, is_atom_id
 from lamina.text.hidden_characters import escape_unprintable
 
 _SAFE_URL = re.compile(r"(?:https?://[^/\s]|mailto:[^\s])", re.IGNORECASE)

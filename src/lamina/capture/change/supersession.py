@@ -12,15 +12,12 @@ from datetime import datetime, time, timedelta
 
 import numpy as np
 
-from lamina.atom.atom import Atom, Evidence, kind_defaults
+from lamina.atom.atom import Atom, AtomId, Evidence, Relation, RelationName, effective_from, kind_defaults
 from lamina.atom.claim import claim_of
-from lamina.atom.effective_status import effective_from
-from lamina.atom.identity import AtomId
-from lamina.atom.pair import LIKELY_CHANGE_CONFIDENCE, are_both_valid
+from lamina.atom.decisions import LIKELY_CHANGE_CONFIDENCE, are_both_valid
 from lamina.atom.passage import Passage, passages_of
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.provenance import statements_need_review
 from lamina.atom.status import Status
-from lamina.atom.trust import statements_need_review
 from lamina.capture.change.change_nomination import Nomination
 from lamina.capture.change.repetitions import add_repetitions, is_hearsay, is_trusted_passage
 from lamina.capture.change.working_set import CURRENT_STATUSES, WorkingSet, find_passage

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
+from lamina.atom.passage import ROLE_NAMES
 from lamina.capture.extractor import CapturedTurn
 from lamina.capture.llm.counts import DropReason
 from lamina.capture.llm.grammatical_person import find_possessed_thing, find_pronoun_persons, split_words
@@ -14,7 +15,6 @@ from lamina.capture.llm.quotes import UNSPACED_SCRIPTS, QuoteSpan
 from lamina.text.analyser import STOP_WORDS, analyse, query_tokens
 from lamina.text.date_expressions import find_dates, resolve_year
 from lamina.text.normal_form import normal_form
-from lamina.text.speaker_roles import ROLE_NAMES
 from lamina.text.timestamps import parse_time
 
 MIN_STATED_SHARE = 0.5

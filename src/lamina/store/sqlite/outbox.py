@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Signals
 from lamina.atom.json_record import parse_record
 from lamina.atom.status import ENDED
 from lamina.store.projection import AtomFiles, FileChanges, FileEntry, FileRecord, FileSnapshot, FileState, PendingFile

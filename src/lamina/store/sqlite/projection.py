@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from lamina.atom.atom import Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId, Signals
 from lamina.store.journal import Commit, CommitResult
 from lamina.store.projection import FileChanges, FileState, PendingFile
 from lamina.store.sqlite.outbox import FileTable, Outbox, stamp_columns
