@@ -17,8 +17,7 @@ from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
 from lamina.capture.existing_statements import ExistingStatements
 from lamina.capture.receipt import Result
-from lamina.text.equivalence import are_equivalent
-from lamina.text.normal_form import normal_form, value_form
+from lamina.text.normal_form import are_equivalent, normal_form, value_form
 
 CORRECTION = "correction"
 """The tag of a statement that says that an earlier one was wrong."""

@@ -17,8 +17,7 @@ from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.capture.store_reads import StoreReads
 from lamina.store.base import AtomFilter, Store, TextQuery
 from lamina.text.analyser import analyse
-from lamina.text.equivalence import ComparisonForm, comparison_form
-from lamina.text.normal_form import normal_form
+from lamina.text.normal_form import ComparisonForm, comparison_form, normal_form
 from lamina.text.timestamps import parse_time
 
 READ_BATCH = 500

@@ -16,7 +16,7 @@ from lamina.atom.status import Status
 from lamina.capture.extractor import CapturedTurn
 from lamina.capture.pieces import TextPiece
 from lamina.store.base import AtomFilter
-from lamina.text.hidden_characters import HIDDEN_TEXT_TAG, has_hidden_text
+from lamina.text.normal_form import HIDDEN_TEXT_TAG, has_hidden_text
 
 _PASSAGE_SEPARATOR = "\n\n"
 _PAGE, _HEADING = "page", "heading"

@@ -23,7 +23,7 @@ from lamina.capture.store_reads import StoreReads, new_ids
 from lamina.codebase.code_summary import CodebaseSummary, CodeEntry
 from lamina.errors import InvalidInput
 from lamina.store.base import AtomChange, AtomFilter, Commit, Store
-from lamina.text.hidden_characters import HIDDEN_TEXT_TAG, has_hidden_text
+from lamina.text.normal_form import HIDDEN_TEXT_TAG, has_hidden_text
 
 KIND = "code"
 CODEBASE, PATH, SHA256, READ_BY = "codebase", "path", "sha256", "read_by"

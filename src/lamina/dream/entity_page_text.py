@@ -12,7 +12,7 @@ from lamina.atom.atom import Atom, extract_generated_section
 from lamina.atom.claim import MULTI_VALUED_ATTRIBUTES, claim_of
 from lamina.atom.passage import ROLE_NAMES
 from lamina.atom.provenance import Origin
-from lamina.text.date_words import is_calendar_name
+from lamina.text.calendar_days import is_calendar_name
 from lamina.text.normal_form import name_form, one_line
 from lamina.vault import layout
 

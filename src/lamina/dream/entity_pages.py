@@ -30,7 +30,7 @@ from lamina.dream.entity_page_text import (
     without_summary,
 )
 from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, Store
-from lamina.text.date_words import MONTHS_AND_NAMES, is_calendar_name
+from lamina.text.calendar_days import MONTHS_AND_NAMES, is_calendar_name
 from lamina.text.normal_form import name_form, normal_form
 
 MIN_MENTIONS = 3

@@ -16,8 +16,7 @@ from lamina.dream.scope_pages import find_root_page, plan_root_page
 from lamina.dream.step_context import LIVE, StepContext
 from lamina.dream.step_plan import StepPlan
 from lamina.store.base import Store
-from lamina.text.equivalence import ComparisonForm, comparison_form
-from lamina.text.normal_form import normal_form, one_line
+from lamina.text.normal_form import ComparisonForm, comparison_form, normal_form, one_line
 from lamina.vault import layout
 
 MAX_LINES = 300

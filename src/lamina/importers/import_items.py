@@ -14,7 +14,7 @@ from lamina.atom.status import Status
 from lamina.capture.caller_input import Draft
 from lamina.capture.pieces import TextPiece
 from lamina.capture.redact import redact
-from lamina.text.normal_form import to_nfkc
+from lamina.text.analyser import to_nfkc
 
 IMPORTED_FROM = "imported_from"
 """The metadata key for the memory and the id a statement comes from, if its `source_id` is the one it had there."""

@@ -22,8 +22,7 @@ from lamina.recall.recall_view import RecallView, iterate_historical_atoms
 from lamina.recall.result_builder import render_atoms
 from lamina.recall.result_selection import OmittedHit, count_omitted, find_stale
 from lamina.store.base import AtomFilter
-from lamina.text.analyser import analyse
-from lamina.text.normal_form import to_nfkc
+from lamina.text.analyser import analyse, to_nfkc
 
 EXACT_MATCH = 100.0
 CONTENT_OVERLAP = 24.0

@@ -15,8 +15,7 @@ from lamina.atom.claim import Claim, claim_of, comparable_value
 from lamina.atom.provenance import TRUST, Origin, Scope
 from lamina.atom.status import Status
 from lamina.store.base import AtomFilter, Store
-from lamina.text.equivalence import are_equivalent, comparison_form
-from lamina.text.normal_form import normal_form
+from lamina.text.normal_form import are_equivalent, comparison_form, normal_form
 
 DEPENDENCY_RELATIONS = frozenset({RelationName.DEPENDS_ON.value, RelationName.IMPLEMENTS.value})
 ENDED_STATUSES = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})

@@ -27,7 +27,7 @@ from lamina.capture.state_extractor import speaker_subject
 from lamina.states.replacement_verdict import ReplacementCertainty, find_surest_state, judge_replacements
 from lamina.states.state_reader import StateReader
 from lamina.text.analyser import content_tokens
-from lamina.text.date_expressions import find_dates, resolve_year
+from lamina.text.date_mentions import find_dates, resolve_year
 from lamina.text.normal_form import normal_form, one_line
 
 MAX_CANDIDATES = 20

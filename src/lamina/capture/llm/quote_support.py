@@ -13,7 +13,7 @@ from lamina.capture.llm.counts import DropReason
 from lamina.capture.llm.grammatical_person import find_possessed_thing, find_pronoun_persons, split_words
 from lamina.capture.llm.quotes import UNSPACED_SCRIPTS, QuoteSpan
 from lamina.text.analyser import STOP_WORDS, analyse, query_tokens
-from lamina.text.date_expressions import find_dates, resolve_year
+from lamina.text.date_mentions import find_dates, resolve_year
 from lamina.text.normal_form import normal_form
 from lamina.text.timestamps import parse_time
 
