@@ -40,9 +40,8 @@ from lamina.errors import NotFound, Refused, TransitionRefused, UndoRefused
 from lamina.review.undo import last_undoable
 from lamina.store.base import AtomFilter, JournalEntry
 from lamina.vault import layout
-from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import Stamp
-from lamina.vault.replaced_files import SwapResult
+from lamina.vault.disk import Disk, SwapResult
+from lamina.vault.folder_tree import Stamp
 
 RUNS = int(os.environ.get("LAMINA_MACHINE_RUNS", "20"))
 SEED = os.environ.get("LAMINA_MACHINE_SEED", "20261114")

@@ -16,7 +16,7 @@ from lamina.atom.atom import Atom, AtomId
 from lamina.memory import Memory
 from lamina.store.base import AtomFilter
 from lamina.vault import atom_file, layout
-from lamina.vault.strict_yaml_reader import Unreadable
+from lamina.vault.yaml_codec import Unreadable
 
 HUMAN_VERBS = frozenset({"adopt", "edit", "delete"})
 """What sync writes into the journal when a person did something."""

@@ -1,6 +1,6 @@
 """A file represents exactly its atom, and rendering it changes nothing else.
 
-Covers `lamina.vault.frontmatter_fields` and `lamina.vault.wikilinks`.
+Covers `lamina.vault.frontmatter_fields` and `lamina.vault.frontmatter_fields`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lamina.atom import Atom, AtomId, Evidence, Origin, Relation, RelationName, 
 from lamina.atom.kinds import KINDS, Durability, Layer, MemoryType
 from lamina.errors import InvalidInput
 from lamina.vault.atom_file import FILE_FIELDS, parse_file, render_file
-from lamina.vault.strict_yaml_reader import Unreadable
+from lamina.vault.yaml_codec import Unreadable
 
 NOW = datetime(2026, 11, 14, 9, 12, tzinfo=UTC)
 ONE, TWO, THREE = (AtomId(f"01jc9x2k7m3f5r8t0v2w4y6z8{end}") for end in "abc")

@@ -23,7 +23,7 @@ from lamina.importers.import_items import IMPORTED_FROM, ImportedFact, ImportSte
 from lamina.importers.lenient_frontmatter import EMPTY_VALUES, ForeignFrontmatter
 from lamina.importers.note_folder import NoteFolder, find_notes, read_note
 from lamina.vault.frontmatter_fields import SIGNAL_FIELDS
-from lamina.vault.strict_yaml_reader import FrontmatterValue
+from lamina.vault.yaml_codec import FrontmatterValue
 
 SAMPLE_SIZE = 200
 _MIN_SHARE = 0.3

@@ -22,7 +22,7 @@ from lamina.sync.disk_diff import try_parse
 from lamina.text.normal_form import normal_form
 from lamina.vault import layout, vault_setup
 from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import UnusableFile
+from lamina.vault.folder_tree import UnusableFile
 
 MAX_READ_BYTES = 64 << 20
 ID_LENGTH = 26

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from lamina.atom.atom import Atom, AtomId
 from lamina.store.journal import Commit, CommitResult
-from lamina.vault.file_stamp import Stamp
+from lamina.vault.folder_tree import Stamp
 
 
 class FileState(StrEnum):

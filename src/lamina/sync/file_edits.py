@@ -21,10 +21,9 @@ from lamina.sync.projection import sha256
 from lamina.sync.report import Progress, SyncReport
 from lamina.vault import layout
 from lamina.vault.atom_file import ParsedFile, parse_file
-from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import Stamp, UnusableFile
-from lamina.vault.replaced_files import SwapResult
-from lamina.vault.strict_yaml_reader import Unreadable
+from lamina.vault.disk import Disk, SwapResult
+from lamina.vault.folder_tree import Stamp, UnusableFile
+from lamina.vault.yaml_codec import Unreadable
 
 MASS_COUNT, MASS_SHARE = 20, 0.05
 ADOPT_BATCH = 2000

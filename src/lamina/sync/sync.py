@@ -16,7 +16,7 @@ from lamina.sync.projection import SwapCopies, is_ours, write_pending_files
 from lamina.sync.report import Progress, SyncReport
 from lamina.vault import layout
 from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import Stamp, UnusableFile
+from lamina.vault.folder_tree import Stamp, UnusableFile
 
 LOCK_SECONDS = 60.0
 MAX_ROUNDS = 50

@@ -15,7 +15,7 @@ from lamina.testing.capabilities import Capability, all_need
 from lamina.testing.store_harness import NOON, STAMP, Contract
 from lamina.vault import layout
 from lamina.vault.atom_file import parse_file
-from lamina.vault.file_stamp import Stamp
+from lamina.vault.folder_tree import Stamp
 
 
 @all_need(Capability.FILES)

@@ -19,7 +19,7 @@ from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, Open
 from lamina.store.encodings import PackedStates
 from lamina.testing.capabilities import Capability
 from lamina.text.analyser import analyse
-from lamina.vault.file_stamp import Stamp
+from lamina.vault.folder_tree import Stamp
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

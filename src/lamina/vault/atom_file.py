@@ -24,13 +24,12 @@ from lamina.vault.frontmatter_fields import (
     SIGNAL_DEFAULTS,
     SIGNAL_FIELDS,
     FieldCodec,
+    StemLookup,
     parse_bool,
     read_bool,
     read_text,
 )
-from lamina.vault.strict_yaml_reader import FrontmatterValue, Unreadable
-from lamina.vault.wikilinks import StemLookup
-from lamina.vault.yaml_writer import YamlValue, emit_entry
+from lamina.vault.yaml_codec import FrontmatterValue, Unreadable, YamlValue, emit_entry
 
 FILE_FIELDS: tuple[str, ...] = (*FIELDS, "content")
 """Every field of an atom that its file contains; the scope follows from the folder."""

@@ -10,7 +10,7 @@ from lamina.store.journal import Commit, CommitResult
 from lamina.store.projection import FileChanges, FileState, PendingFile
 from lamina.store.sqlite.outbox import FileTable, Outbox, stamp_columns
 from lamina.vault import layout
-from lamina.vault.file_stamp import Stamp
+from lamina.vault.folder_tree import Stamp
 
 SIGNAL_BATCH = 500
 """Files that are queued in one transaction because of their counters."""
