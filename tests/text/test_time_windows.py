@@ -1,7 +1,6 @@
 """The time spans that a text names.
 
-Covers `lamina.text.calendar_days`, `lamina.text.date_mentions`, `lamina.text.date_mentions`,
-`lamina.text.calendar_days`, `lamina.text.date_mentions` and `lamina.text.calendar_days`.
+Covers `lamina.text.calendar_days` and `lamina.text.date_mentions`.
 """
 
 from __future__ import annotations

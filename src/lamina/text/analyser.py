@@ -159,8 +159,8 @@ class _StemCache(dict[str, str]):
         return token
 
 
-ANALYSER_VERSION = f"1 snowball {Stemmer.version()}"
-"""The version of the analyser; an index built with another version is rebuilt."""
+ANALYSER_VERSION = f"2 snowball {Stemmer.version()}"
+"""The version of the tokens and mentioned dates; an index built with another version is rebuilt."""
 _MAX_CACHED_WORDS = 100_000
 _STEMS = _StemCache()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import MAXYEAR, date, timedelta
+from typing import TypeAlias
 
 DateSpan = tuple[date, date]
 """The first day, and the day after the last."""
@@ -36,6 +37,33 @@ class YearlyDays:
                 return start, end
         return None
 
+    def next_after(self, today: date) -> DateSpan | None:
+        """Return the first of these days that begins after today; None if there is none."""
+        for year in range(today.year, min(MAXYEAR, today.year + 8) + 1):
+            start, end = self.in_year(year)
+            if today < start < end:
+                return start, end
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class WeeklyDay:
+    """The same day of every week, from 0 for Monday."""
+
+    weekday: int
+
+    def latest_begun(self, today: date) -> DateSpan | None:
+        """Return the latest of these days that has begun by today; None if there is none."""
+        return _try_days_from(today, -((today.weekday() - self.weekday) % 7))
+
+    def next_after(self, today: date) -> DateSpan | None:
+        """Return the first of these days that begins after today; None if there is none."""
+        return _try_days_from(today, (self.weekday - today.weekday() - 1) % 7 + 1)
+
+
+Days: TypeAlias = DateSpan | YearlyDays | WeeklyDay
+"""Days of the calendar, or days that recur."""
+
 
 def choose_year(days: YearlyDays, which: str, today: date) -> DateSpan:
     """Return the last of these days that has ended, the current ones, or the next that begin."""
@@ -51,6 +79,14 @@ def days_from(today: date, offset: int, days: int = 1) -> DateSpan:
     """Return a number of days that begin `offset` days after today."""
     start = today + timedelta(days=offset)
     return start, start + timedelta(days=days)
+
+
+def _try_days_from(today: date, offset: int) -> DateSpan | None:
+    """Return the day `offset` days after today; None beyond the calendar."""
+    try:
+        return days_from(today, offset)
+    except OverflowError:
+        return None
 
 
 def calendar_unit(unit: str, step: int, today: date) -> DateSpan:
@@ -179,7 +215,7 @@ def read_iso_date(match: re.Match[str], today: date) -> DateSpan | None:
     return day, day + DAY
 
 
-def read_month_or_day(match: re.Match[str], today: date) -> DateSpan | YearlyDays | None:
+def read_month_or_day(match: re.Match[str], today: date) -> Days | None:
     """Return the days of "May", "8 May" or "May 8-12", with or without a year."""
     groups = match.groupdict()
     month = MONTH_NUMBERS[match["month"].lower()[:3]]
@@ -194,13 +230,13 @@ def read_month_or_day(match: re.Match[str], today: date) -> DateSpan | YearlyDay
     return _in_year(days, groups.get("year"), groups.get("which"), today)
 
 
-def read_season(match: re.Match[str], today: date) -> DateSpan | YearlyDays | None:
+def read_season(match: re.Match[str], today: date) -> Days | None:
     """Return the days of "summer" or "summer of 2022"."""
     groups = match.groupdict()
     return _in_year(SEASONS[match["season"].lower()], groups.get("year"), groups.get("which"), today)
 
 
-def _in_year(days: YearlyDays, year: str | None, which: str | None, today: date) -> DateSpan | YearlyDays | None:
+def _in_year(days: YearlyDays, year: str | None, which: str | None, today: date) -> Days | None:
     if not year and not which:
         return days
     start, end = days.in_year(int(year) if year else today.year + _STEP[(which or "this").lower()])
@@ -274,12 +310,12 @@ def read_before_last(match: re.Match[str], today: date) -> DateSpan:
     return calendar_unit(match["unit"].lower(), -2, today)
 
 
-def read_weekday(match: re.Match[str], today: date) -> DateSpan:
+def read_weekday(match: re.Match[str], today: date) -> Days:
     """Return the day of "last Friday" or "on Friday"."""
     day = WEEKDAY_NUMBERS[match["weekday"].lower()]
     match match["chosen"].lower():
         case "on":
-            return days_from(today, -((today.weekday() - day) % 7))
+            return WeeklyDay(day)
         case "this":
             return days_from(today, day - today.weekday())
         case "next":

@@ -30,6 +30,8 @@ from lamina.text.calendar_days import (
     YEAR,
     YEAR_AFTER,
     DateSpan,
+    Days,
+    WeeklyDay,
     YearlyDays,
     compile_rule,
     read_adjacent,
@@ -46,6 +48,7 @@ from lamina.text.calendar_days import (
     read_weekday,
     read_year,
 )
+from lamina.text.occurrence_choice import choose_occurrence
 
 _LAST_WORD = re.compile(r"([\w']+)\W{0,3}\Z", re.ASCII)
 _POSSESSIVE_WORDS = "my his our their your its a the every each whose"
@@ -129,9 +132,7 @@ def _starts_sentence(text: str, at: int) -> bool:
     return before[-1:] in ".?!:;\n" if before else at <= 24
 
 
-DateRule = tuple[
-    re.Pattern[str], Callable[[str, re.Match[str]], bool], Callable[[re.Match[str], date], DateSpan | YearlyDays | None]
-]
+DateRule = tuple[re.Pattern[str], Callable[[str, re.Match[str]], bool], Callable[[re.Match[str], date], Days | None]]
 
 NAMED_DATES: tuple[DateRule, ...] = (
     (
@@ -230,17 +231,16 @@ RELATIVE_DATES: tuple[DateRule, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class DateMention:
-    """A place in a text that names days; `is_anchor`: another mention is relative to this date."""
+    """A place in a text that names days; `is_anchor`: another mention is relative to this date.
+
+    `span` are the days in the calendar; None for days that recur if the text does not say which are meant.
+    """
 
     start: int
     end: int
-    days: DateSpan | YearlyDays
+    days: Days
+    span: DateSpan | None
     is_anchor: bool = False
-
-
-def resolve_year(days: DateSpan | YearlyDays, today: date) -> DateSpan | None:
-    """Return days with a year; for days without one, the latest that have begun."""
-    return days.latest_begun(today) if isinstance(days, YearlyDays) else days
 
 
 def find_dates(text: str, today: date) -> list[DateMention]:
@@ -250,11 +250,11 @@ def find_dates(text: str, today: date) -> list[DateMention]:
         return []
     taken = bytearray(len(text))
     dates = [
-        DateMention(match.start(), match.end(), days)
+        _make_mention(text, match.start(), match.end(), days, today)
         for match, days in _apply_rules(text, NAMED_DATES, taken, lambda match: today)
         if days
     ]
-    anchors = {named.start: day for named in dates if (day := _single_day(named.days, today))}
+    anchors = {named.start: named.span[0] for named in dates if named.span and named.span[1] - named.span[0] == DAY}
     leaned_on: set[int] = set()
 
     def reference_day(match: re.Match[str]) -> date | None:
@@ -270,7 +270,7 @@ def find_dates(text: str, today: date) -> list[DateMention]:
         return anchors[at]
 
     relative = [
-        DateMention(match.start(), match.end(), days)
+        _make_mention(text, match.start(), match.end(), days, today)
         for match, days in _apply_rules(text, RELATIVE_DATES, taken, reference_day)
         if days
     ]
@@ -286,12 +286,12 @@ _AS_OF = compile_rule(
 )
 _SINCE = compile_rule(r"\bsince\s+(?:\w{3,9}\s+)?\Z")
 _RANGE_OPENS = compile_rule(r"\b(?:between|from)\s+(?:the\s+)?\Z")
-_RANGE_GOES_ON = compile_rule(r"\s*(?:and|to|until|till|through|-)\s*(?:the\s+)?")
+_RANGE_GOES_ON = compile_rule(r"\s*(?:and|(?P<sign>to|until|till|through|-))\s*(?:the\s+)?")
 
 
 def _apply_rules(
     text: str, rules: tuple[DateRule, ...], taken: bytearray, reference_day: Callable[[re.Match[str]], date | None]
-) -> Iterator[tuple[re.Match[str], DateSpan | YearlyDays | None]]:
+) -> Iterator[tuple[re.Match[str], Days | None]]:
     for pattern, is_match, reader in rules:
         for match in pattern.finditer(text):
             if taken.find(1, match.start(), match.end()) >= 0 or not is_match(text, match):
@@ -307,37 +307,46 @@ def _apply_rules(
             yield match, days
 
 
-def _single_day(days: DateSpan | YearlyDays, today: date) -> date | None:
-    span = resolve_year(days, today)
-    return span[0] if span and span[1] - span[0] == DAY else None
+def _make_mention(text: str, start: int, end: int, days: Days, today: date) -> DateMention:
+    span = days if isinstance(days, tuple) else choose_occurrence(days, text, start, end, today)
+    return DateMention(start, end, days, span)
 
 
 def _join_ranges(text: str, dates: list[DateMention], today: date) -> list[DateMention]:
-    """Return the dates, with "between one and another" as one span and "since one" up to today."""
+    """Return the dates, with "one to another" and "between one and another" as one span and "since one" up to today."""
     joined: list[DateMention] = []
     for named in dates:
         last = joined[-1] if joined else None
-        if last and _RANGE_OPENS.search(text_before(text, last.start)):
-            continuation = _RANGE_GOES_ON.match(text, last.end)
-            if continuation and continuation.end() == named.start and (days := _between(last.days, named.days)):
-                joined[-1] = DateMention(last.start, named.end, days)
+        continuation = _RANGE_GOES_ON.match(text, last.end) if last else None
+        if last and continuation and continuation.end() == named.start:
+            is_range = continuation["sign"] or _RANGE_OPENS.search(text_before(text, last.start))
+            days = _between(last.days, named.days) if is_range else None
+            if days:
+                joined[-1] = _make_mention(text, last.start, named.end, days, today)
                 continue
         joined.append(named)
     return [_until_today(text, named, today) for named in joined]
 
 
-def _between(first: DateSpan | YearlyDays, last: DateSpan | YearlyDays) -> DateSpan | YearlyDays | None:
+def _between(first: Days, last: Days) -> Days | None:
     if isinstance(last, YearlyDays):
         return YearlyDays(first.first, last.until) if isinstance(first, YearlyDays) else None
+    if isinstance(first, WeeklyDay) or isinstance(last, WeeklyDay):
+        return None
     if isinstance(first, YearlyDays):
-        first = first.in_year(last[0].year)
+        year = last[0].year
+        first = next((span for span in map(first.in_year, (year, year - 1)) if span[0] < last[1]), last)
     return (first[0], last[1]) if first[0] < last[1] else None
 
 
 def _until_today(text: str, named: DateMention, today: date) -> DateMention:
     is_since = text[named.start : named.start + 5].lower() == "since" or _SINCE.search(text_before(text, named.start))
-    days = resolve_year(named.days, today) if is_since else None
-    return replace(named, days=(days[0], today + DAY)) if days and days[0] <= today < date.max else named
+    if not is_since or today == date.max:
+        return named
+    days = named.days if isinstance(named.days, tuple) else named.days.latest_begun(today)
+    if days is None or days[0] > today:
+        return named
+    return replace(named, days=(days[0], today + DAY), span=(days[0], today + DAY))
 
 
 _MONTH_WORDS = """
