@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from lamina.errors import InvalidInput
 from lamina.telemetry import Operation, traced
-from lamina.text.hidden_characters import escape_hidden
+from lamina.text.normal_form import escape_hidden
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -13,11 +13,9 @@ from typing import Any, Unpack
 from pydantic import InstanceOf
 
 from lamina.argument_checks import verb
-from lamina.atom.atom import Atom
-from lamina.atom.relation import Relation, RelationName
-from lamina.atom.scope import parse_scope
+from lamina.atom.atom import Atom, Relation, RelationName
+from lamina.atom.provenance import Origin, parse_scope
 from lamina.atom.status import ENDED, Status
-from lamina.atom.trust import Origin
 from lamina.caller import Caller
 from lamina.capture.caller_input import (
     InputTurn,

@@ -12,8 +12,7 @@ from typing import Annotated
 from pydantic import Field
 
 from lamina.argument_checks import Amount, verb
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Signals
 from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.status import Status
 from lamina.caller import Caller

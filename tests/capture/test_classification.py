@@ -13,7 +13,7 @@ import pytest
 
 import lamina
 from lamina import FixedClock, InvalidInput, Memory, Origin, Outcome, Result, Scope, Status
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import IdSource
 from lamina.capture.caller_input import parse_draft
 from lamina.capture.capture import remember
 from lamina.capture.statement_commit import Writer

@@ -15,9 +15,9 @@ from benchmarks import beam, locomo, longmemeval
 from benchmarks.data_set import BenchCollection
 from corpus import read_corpus
 from fake_state_models import FakeStateModel
+from lamina.atom.passage import is_assistant
 from lamina.capture.memory_requests import RequestKind, find_forget_requests
 from lamina.text.sentences import find_sentences
-from lamina.text.speaker_roles import is_assistant
 
 FOLDER = Path(os.environ.get("LAMINA_BENCH_DATA") or Path(__file__).parents[3] / "shared" / "data")
 

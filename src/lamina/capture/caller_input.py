@@ -18,12 +18,10 @@ from pydantic import (
 )
 
 from lamina.argument_checks import describe_faults
-from lamina.atom.atom import Atom, Evidence, kind_defaults
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Evidence, kind_defaults
 from lamina.atom.kinds import Durability, Layer, MemoryType
 from lamina.atom.metadata import MetadataValue, check_value, map_texts
-from lamina.atom.scope import Scope
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin, Scope
 from lamina.capture.recalled_context import require_own_words
 from lamina.capture.redact import redact
 from lamina.capture.valence import score_valence

@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import IdSource
-from lamina.atom.scope import readable_scopes
+from lamina.atom.atom import Atom, IdSource
+from lamina.atom.provenance import readable_scopes
 from lamina.atom.status import ENDED, Status, TransitionCause
 from lamina.clock import Clock, SystemClock
 from lamina.engine.background_work import BackgroundWork

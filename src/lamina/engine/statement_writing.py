@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.capture.caller_input import Draft, parse_draft, parse_text, redact_fields, require_object
 from lamina.capture.capture import remember
 from lamina.capture.metadata_contracts import complete_metadata

@@ -11,12 +11,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.effective_status import EffectiveStatus, effective_from, effective_status_at
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, EffectiveStatus, Signals, effective_from, effective_status_at
 from lamina.atom.kinds import Layer
 from lamina.atom.passage import Passage, passage_of
-from lamina.atom.scope import Scope, is_of_agent
+from lamina.atom.provenance import Scope, is_of_agent
 from lamina.atom.status import ENDED, RECALL_WEIGHT, REPLACED, Status
 from lamina.errors import InvalidInput, NotFound
 from lamina.store.ageing_state import AgeingState

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 
 from lamina.argument_checks import Amount, verb
 from lamina.atom.atom import Atom, kind_defaults
+from lamina.atom.provenance import TRUST, Origin
 from lamina.atom.status import ENDED, Status
-from lamina.atom.trust import TRUST, Origin
 from lamina.capture.classification import StatementVerdict
 from lamina.capture.receipt import Result
 from lamina.capture.statement_commit import SegmentBatch, commit_verdicts

@@ -12,8 +12,8 @@ from pydantic import Field
 from lamina.argument_checks import verb
 from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.kinds import Durability, Layer, kind_traits
+from lamina.atom.provenance import TRUST, Origin, limit_origin, statements_need_review
 from lamina.atom.status import ENDED, Status
-from lamina.atom.trust import TRUST, Origin, limit_origin, statements_need_review
 from lamina.capture.caller_input import parse_draft
 from lamina.capture.classification import StatementVerdict
 from lamina.capture.existing_statements import is_undone
