@@ -21,10 +21,7 @@ from lamina.store.ageing_state import AgeingState
 from lamina.store.base import AtomFilter, Store
 from lamina.store.encodings import PackedStates, PassageKey
 from lamina.text.normal_form import normal_form
-from lamina.text.timestamps import parse_time, to_utc
-
-TimeInput = datetime | date | str
-"""A time, a day, or the ISO text of either; without a zone it is UTC."""
+from lamina.text.timestamps import TimeInput, parse_time, to_utc
 
 ONCE_CURRENT = frozenset({*RECALL_WEIGHT, *REPLACED})
 """With these statuses a statement was true while it held."""
