@@ -73,9 +73,7 @@ def test_a_value_with_an_earlier_date_of_its_own_stays_the_older_one(
 
 
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
-def test_captured_turns_are_in_the_order_they_were_captured(
-    memory: Memory, clock: FixedClock, step: timedelta
-) -> None:
+def test_captured_turns_are_in_the_order_they_were_captured(memory: Memory, clock: FixedClock, step: timedelta) -> None:
     turns = ["My locker is number 14.", "We painted the kitchen.", "My locker is number 22 now."]
     for n, words in enumerate(turns):
         memory.capture([{"role": "user", "content": words}], session_id=f"s{n}", wait=True)
@@ -95,9 +93,7 @@ def test_every_commit_is_later_than_the_one_before(memory: Memory, clock: FixedC
     assert times == sorted(set(filter(None, times)))
 
 
-def test_a_value_remembered_after_the_clock_went_back_is_known_at_its_commit(
-    memory: Memory, clock: FixedClock
-) -> None:
+def test_a_value_remembered_after_the_clock_went_back_is_known_at_its_commit(memory: Memory, clock: FixedClock) -> None:
     old = remember_editor(memory, "vim")
     clock.at -= timedelta(hours=1)
     new = remember_editor(memory, "emacs")

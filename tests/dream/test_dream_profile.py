@@ -6,6 +6,7 @@ Covers `lamina.dream.scope_pages`.
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,12 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lamina import Atom, Memory
-from lamina.atom.atom import kind_defaults
-from lamina.atom.generated_section import SECTION_BEGIN, SECTION_END, extract_generated_section, extract_user_text
-from lamina.atom.identity import IdSource
-from lamina.atom.scope import Scope
+from lamina.atom.atom import (
+    SECTION_BEGIN,
+    SECTION_END,
+    IdSource,
+    extract_generated_section,
+    extract_user_text,
+    kind_defaults,
+)
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.store_reads import new_ids
 from lamina.dream.cards_step import cards
 from lamina.dream.dream import dream
@@ -284,6 +289,7 @@ def test_pages_are_rebuilt_from_the_files_alone(workspace: VaultWorkspace) -> No
     workspace.close()
     for path in (workspace.root / ".lamina").glob("*.db*"):
         path.unlink()
+    workspace.clock.at += timedelta(seconds=1)
     workspace.memory = workspace.open()
     workspace.memory.upkeep.sync()
     assert extract_user_text(profile(workspace).content) == ""

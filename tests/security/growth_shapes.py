@@ -44,9 +44,9 @@ def _open_then_close(opening: str, closing: str) -> Shape:
     return lambda size: opening * (size // 2 // len(opening)) + "\n" + closing * (size // 2 // len(closing))
 
 
-_NAMES = "Ann Bob Cleo Dan Eve Finn Gus Hal Ida Jon".split()
-_THINGS = "kettle boat bike desk lamp phone garden piano oven tent".split()
-_COLOURS = "red blue green white black yellow grey brown pink violet".split()
+_NAMES = ["Ann", "Bob", "Cleo", "Dan", "Eve", "Finn", "Gus", "Hal", "Ida", "Jon"]
+_THINGS = ["kettle", "boat", "bike", "desk", "lamp", "phone", "garden", "piano", "oven", "tent"]
+_COLOURS = ["red", "blue", "green", "white", "black", "yellow", "grey", "brown", "pink", "violet"]
 
 SHAPES: dict[str, Shape] = {
     # merely long
@@ -57,22 +57,24 @@ SHAPES: dict[str, Shape] = {
     "a numbered list": _lines(lambda n: f"{n}. I like {_THINGS[n % 10]} {n}."),
     "a nested list": _lines(lambda n: "  " * (n % 12) + f"- item {n}"),
     "a checklist": _lines(lambda n: f"- [ ] buy the {_THINGS[n % 10]}"),
-    "a log": _lines(lambda n: f"2026-11-14T12:{n // 60 % 60:02}:{n % 60:02}Z INFO worker-{n % 7} job {n} done in {n}ms"),
+    "a log": _lines(lambda n: f"2026-11-14T12:{n % 60:02}:00Z INFO worker-{n % 7} job {n} done in {n}ms"),
     "a log with keys": _lines(lambda n: f"level=info id={n} token_count={n * 3} key=value{n} secret_len={n % 9}"),
     "a table": _lines(lambda n: f"| {n} | {_NAMES[n % 10]} | {_THINGS[n % 10]} | {n * 31} |"),
-    "comma separated values": _lines(lambda n: f"{n},{_NAMES[n % 10]},{_THINGS[n % 10]},{n * 1.5:.2f},2026-01-{n % 28 + 1:02}"),
+    "comma separated values": _lines(lambda n: f"{n},{_NAMES[n % 10]},{_THINGS[n % 10]},{n * 1.5:.2f},2026-01-03"),
     "code": _lines(lambda n: f"def f{n}(x):\n    return x + {n}\n"),
     "code in one fence": lambda size: "```python\n" + SHAPES["code"](size),
     "json": _lines(lambda n: f'{{"id": {n}, "name": "{_NAMES[n % 10]}", "tags": ["a", "b{n}"]}},'),
     "a transcript": _lines(lambda n: f"{_NAMES[n % 2]}: my {_THINGS[n % 10]} number {n} is {_COLOURS[n % 10]}."),
     "a dated transcript": _lines(lambda n: f"[1/5/24, 12:{n % 60:02}:11 PM] {_NAMES[n % 3]}: see you at {n % 12}"),
-    "markdown with headings": _lines(lambda n: f"{'#' * (n % 6 + 1)} Part {n}\n\nSome words about {_THINGS[n % 10]}.\n"),
+    "markdown with headings": _lines(lambda n: f"{'#' * (n % 6 + 1)} Part {n}\n\nWords on the {_THINGS[n % 10]}.\n"),
     "mail with quotes": _lines(lambda n: ">" * (n % 40) + f" I wrote line {n}"),
     "dates": _lines(lambda n: f"from 3 March {1900 + n % 200} to May {n % 28 + 1}, next Tuesday, {n} days ago"),
     "questions": _lines(lambda n: f"Where is the {_THINGS[n % 10]} number {n}?"),
     "equal lines": _repeat("My locker is number 14.\n"),
     "equal short lines": _repeat("a\n"),
-    "near-identical statements": _lines(lambda n: f"I keep {n} {_THINGS[n % 3]}s in the cellar of the old house by the sea."),
+    "near-identical statements": _lines(
+        lambda n: f"I keep {n} {_THINGS[n % 3]}s in the cellar of the house by the sea."
+    ),
     "one long line": _repeat("word "),
     "one long word": _repeat("a"),
     "digits": _repeat("0123456789"),

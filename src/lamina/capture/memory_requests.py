@@ -97,11 +97,7 @@ def find_forget_requests(
     requests: list[ForgetRequest] = []
     for start, end in find_sentences(text):
         sentence = text[start:end]
-        if (
-            len(sentence) > MAX_SENTENCE_CHARS
-            or is_in_code(start, start + 1, code)
-            or _NOT_SPEECH.match(sentence)
-        ):
+        if len(sentence) > MAX_SENTENCE_CHARS or is_in_code(start, start + 1, code) or _NOT_SPEECH.match(sentence):
             continue
         kind = _classify_sentence(sentence, by_place.get(start), min_probability)
         if kind is RequestKind.SECRET:

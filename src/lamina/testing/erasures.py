@@ -6,12 +6,12 @@ from pathlib import Path
 
 from lamina.atom.atom import Atom
 from lamina.atom.passage import render_passage
-from lamina.atom.scope import organisation_name
+from lamina.atom.provenance import organisation_name
 from lamina.errors import Erased, Refused
 from lamina.store.erasure import Erasure, PendingErasure
 from lamina.store.erasure_fingerprints import FingerprintKind, FingerprintText
 from lamina.testing.capabilities import Capability, needs
-from lamina.testing.store_harness import ANN, LOCAL, NOON, OTHER, Contract, StoreHarness, raises
+from lamina.testing.store_harness import ANN, LOCAL, OTHER, Contract, StoreHarness, raises
 from lamina.text.normal_form import normal_form
 
 TEA_FINGERPRINT = FingerprintText("local", FingerprintKind.SENTENCE, "the tea is green")
@@ -68,7 +68,7 @@ class ErasureContract(Contract):
             assert harness.read() == [kept]
             assert harness.find_ids("tea dog") == [kept.id]
             (stub,) = harness.fingerprints.list_stubs([LOCAL])
-            assert (stub.atom_id, stub.scope, stub.at) == (gone.id, LOCAL, NOON)
+            assert (stub.atom_id, stub.scope, stub.at) == (gone.id, LOCAL, harness.journal.last_commit_at())
             assert (stub.actor, stub.reason) == ("ann", "private")
             assert harness.fingerprints.find_stub(gone.id[-8:], [LOCAL]) == stub
             assert harness.fingerprints.find_stub(gone.id, [OTHER, ANN]) is None
@@ -90,10 +90,11 @@ class ErasureContract(Contract):
                 FingerprintText("local", FingerprintKind.CLAIM, TEA_FINGERPRINT.form),
                 FingerprintText("local", TEA_FINGERPRINT.kind, "the tea is red"),
             ]
-            assert harness.fingerprints.find_erased([TEA_FINGERPRINT, *others]) == {TEA_FINGERPRINT: NOON}
+            erased_at = harness.journal.last_commit_at()
+            assert harness.fingerprints.find_erased([TEA_FINGERPRINT, *others]) == {TEA_FINGERPRINT: erased_at}
             assert harness.fingerprints.has_any()
         with self.open_harness(tmp_path) as harness:
-            assert harness.fingerprints.find_erased([TEA_FINGERPRINT]) == {TEA_FINGERPRINT: NOON}
+            assert harness.fingerprints.find_erased([TEA_FINGERPRINT]) == {TEA_FINGERPRINT: erased_at}
 
     def test_versions_are_rewritten_and_the_journal_still_verifies(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
