@@ -111,14 +111,11 @@ STATEMENT = Field(
     description="The statement: one self-contained sentence that names who or what it is about, up to 64 KiB."
 )
 KindName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
-Kind = Annotated[
-    KindName,
-    Field(
-        description="The kind of statement: fact, preference, decision, rule, goal, commitment, procedure, event, "
-        "habit, interest, correction, question, reminder, …"
-    ),
-]
-Subject = Annotated[Label, Field(description="Who or what it is about, such as Ann or billing.")]
+KIND = Field(
+    description="The kind of statement: fact, preference, decision, rule, goal, commitment, procedure, event, habit, "
+    "interest, correction, question, reminder, …"
+)
+SUBJECT = Field(description="Who or what it is about, such as Ann or billing.")
 Attribute = Annotated[
     Label | None,
     Field(
@@ -127,7 +124,7 @@ Attribute = Annotated[
     ),
 ]
 Value = Annotated[Label | None, Field(description="The value of that attribute, such as Acme.")]
-Tags = Annotated[Labels, Field(description="Topics, a word or two each.")]
+TAGS = Field(description="Topics, a word or two each.")
 Entities = Annotated[Labels, Field(description="Names it mentions.")]
 VALID_FROM = Field(description="Since when it is true, if known: 2026-03-02.")
 VALID_UNTIL = Field(description="Until when it is true; 2026-03-02 means through that day.")
@@ -140,14 +137,15 @@ _MetadataScalar = (
 )
 Metadata = Annotated[
     dict[Label, _MetadataScalar | Annotated[list[_MetadataScalar], Field(max_length=MAX_LABELS)]],
-    Field(
-        max_length=MAX_METADATA_KEYS,
-        description="Further fields; values are text, numbers, booleans, or lists. A value of the profile has "
-        "profile_key, value and reason; an abstraction origin and topic_tags; a procedure workflow and canonical.",
-    ),
+    Field(max_length=MAX_METADATA_KEYS),
 ]
-Confidence = Annotated[UnitInterval, Field(description="The confidence: 1 stated, .7 implied, .4 inferred.")]
-Importance = Annotated[UnitInterval, Field(description="How much it matters; .5 is ordinary.")]
+METADATA = Field(
+    description="Further fields; values are text, numbers, booleans, or lists; in a revision, empty text removes a key. A value "
+    "of the profile has profile_key, value and reason; an abstraction origin and topic_tags; a procedure workflow and "
+    "canonical."
+)
+CONFIDENCE = Field(description="The confidence: 1 stated, .7 implied, .4 inferred.")
+IMPORTANCE = Field(description="How much it matters; .5 is ordinary.")
 Valence = Annotated[
     Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False, strict=True)] | None,
     Field(description="How pleasant (1) or unpleasant (-1) it is; by its words if not given."),
@@ -163,16 +161,16 @@ LinkConfidence = Annotated[UnitInterval, Field(description="The confidence of th
 class RevisionArguments(VerbArguments, Generic[Time]):
     """The fields of a statement that can be given and changed on every surface; those that are missing stay."""
 
-    kind: Kind | None = None
-    subject: Subject | None = None
+    kind: Annotated[KindName | None, KIND] = None
+    subject: Annotated[Label | None, SUBJECT] = None
     attribute: Attribute = None
     value: Value = None
-    tags: Tags | None = None
-    metadata: Metadata | None = None
+    tags: Annotated[Labels | None, TAGS] = None
+    metadata: Annotated[Metadata | None, METADATA] = None
     valid_from: Annotated[Time | None, VALID_FROM] = None
     valid_until: Annotated[Time | None, VALID_UNTIL] = None
-    confidence: Confidence | None = None
-    importance: Importance | None = None
+    confidence: Annotated[UnitInterval | None, CONFIDENCE] = None
+    importance: Annotated[UnitInterval | None, IMPORTANCE] = None
     valence: Valence = None
 
 

@@ -73,19 +73,19 @@ class RememberArguments(VerbArguments):
     """One explicit statement."""
 
     content: Annotated[StatementText, fields.STATEMENT]
-    kind: fields.Kind = "fact"
-    subject: fields.Subject = ""
+    kind: Annotated[fields.KindName, fields.KIND] = "fact"
+    subject: Annotated[fields.Label, fields.SUBJECT] = ""
     attribute: fields.Attribute = None
     value: fields.Value = None
-    tags: fields.Tags = Field(default=[])
+    tags: Annotated[fields.Labels, fields.TAGS] = Field(default=[])
     entities: fields.Entities = Field(default=[])
-    metadata: fields.Metadata = Field(default={})
+    metadata: Annotated[fields.Metadata, fields.METADATA] = Field(default={})
     valid_from: Annotated[Timestamp | None, fields.VALID_FROM] = None
     valid_until: Annotated[Timestamp | None, fields.VALID_UNTIL] = None
     expires_at: Annotated[Timestamp | None, fields.EXPIRES_AT] = None
     observed_at: ObservedAt = None
-    confidence: fields.Confidence = 1.0
-    importance: fields.Importance = 0.5
+    confidence: Annotated[fields.UnitInterval, fields.CONFIDENCE] = 1.0
+    importance: Annotated[fields.UnitInterval, fields.IMPORTANCE] = 0.5
     valence: fields.Valence = None
     pinned: fields.Pinned = False
     layer: fields.StatedLayer = None
@@ -148,9 +148,6 @@ class RevisionAction(VerbArguments):
 class ReviseArguments(RevisionArguments[Timestamp], RevisionAction):
     """Arguments of `revise`: the changes to an atom."""
 
-    metadata: Annotated[
-        fields.Metadata | None, Field(description="For text: keys to set; empty text removes one. The others stay.")
-    ] = None
     status: Annotated[
         Literal["active", "challenged", "superseded", "invalidated", "archived", "tombstoned"] | None,
         Field(
