@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.capture.conversation import Conversation
 from lamina.capture.receipt import Receipt
 from lamina.capture.statement_commit import Writer
