@@ -28,8 +28,7 @@ from typing import Any
 import apsw
 import pytest
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Signals
 from lamina.atom.passage import passages_of, render_passage
 from lamina.atom.status import Status
 from lamina.clock import Clock, FixedClock

@@ -11,10 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.metadata import iterate_texts
-from lamina.atom.scope import Scope, organisation_name
+from lamina.atom.provenance import Scope, organisation_name
 from lamina.atom.sentence_removal import removal_target_from_json
 from lamina.errors import StoreError
 from lamina.logs import summarise_error

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lamina.atom.atom import Atom, Evidence
-from lamina.atom.claim import claim_of, comparable_value
-from lamina.atom.generated_section import (
+from lamina.atom.atom import (
     TOPICS_PAGE,
+    Atom,
+    AtomId,
+    Evidence,
     extract_user_text,
     has_generated_section,
     replace_generated_section,
     root_page_name,
 )
-from lamina.atom.identity import AtomId
+from lamina.atom.claim import claim_of, comparable_value
 from lamina.atom.kinds import kind_traits
 from lamina.atom.metadata import Metadata, map_texts
-from lamina.atom.passage import Passage, passage_of, passages_of
-from lamina.atom.scope import Scope, organisation_name
+from lamina.atom.passage import ROLE_NAMES, Passage, is_assistant, passage_of, passages_of
+from lamina.atom.provenance import Origin, Scope, organisation_name
 from lamina.atom.sentence_removal import (
     ERASED_MARK,
     RemovalTarget,
@@ -32,14 +33,12 @@ from lamina.atom.sentence_removal import (
     sentences_with_neighbours,
     shift_evidence,
 )
-from lamina.atom.trust import Origin
 from lamina.capture.box import find_topics
 from lamina.store.base import AtomFilter, Store
 from lamina.store.erasure_fingerprints import FingerprintKind, FingerprintText
 from lamina.text.analyser import STOP_WORDS, analyse
 from lamina.text.normal_form import normal_form
 from lamina.text.sentences import find_sentences
-from lamina.text.speaker_roles import ROLE_NAMES, is_assistant
 
 _UNSPECIFIC_WORDS = ROLE_NAMES | STOP_WORDS | {"s", "m", "profile"}
 """Words of a subject or attribute that occur in any sentence."""

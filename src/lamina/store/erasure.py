@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom, AtomId
+from lamina.atom.provenance import Scope
 from lamina.store.erasure_fingerprints import FingerprintText
 
 

@@ -8,8 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
+from lamina.atom.atom import AtomId
+from lamina.atom.provenance import Scope
 
 
 class FingerprintKind(StrEnum):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lamina.atom.atom import Atom
 from lamina.atom.passage import render_passage
-from lamina.atom.scope import organisation_name
+from lamina.atom.provenance import organisation_name
 from lamina.errors import Erased, Refused
 from lamina.store.erasure import Erasure, PendingErasure
 from lamina.store.erasure_fingerprints import FingerprintKind, FingerprintText

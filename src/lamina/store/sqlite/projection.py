@@ -6,14 +6,13 @@ import itertools
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from lamina.atom.atom import Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId, Signals
 from lamina.store.journal import Commit, CommitResult
 from lamina.store.projection import FileChanges, FileState, PendingFile, UnwritableFile
 from lamina.store.sqlite.history import HistoryFile
 from lamina.store.sqlite.outbox import FileTable, Outbox, stamp_columns
 from lamina.vault import layout
-from lamina.vault.file_stamp import Stamp
+from lamina.vault.folder_tree import Stamp
 
 SIGNAL_BATCH = 500
 """Files that are queued in one transaction because of their counters."""
