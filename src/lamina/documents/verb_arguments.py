@@ -140,9 +140,9 @@ Metadata = Annotated[
     Field(max_length=MAX_METADATA_KEYS),
 ]
 METADATA = Field(
-    description="Further fields; values are text, numbers, booleans, or lists; in a revision, empty text removes a key. A value "
-    "of the profile has profile_key, value and reason; an abstraction origin and topic_tags; a procedure workflow and "
-    "canonical."
+    description="Further fields; values are text, numbers, booleans, or lists; in a revision, empty text removes a "
+    "key. A value of the profile has profile_key, value and reason; an abstraction origin and topic_tags; a procedure "
+    "workflow and canonical."
 )
 CONFIDENCE = Field(description="The confidence: 1 stated, .7 implied, .4 inferred.")
 IMPORTANCE = Field(description="How much it matters; .5 is ordinary.")
