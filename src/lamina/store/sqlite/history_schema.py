@@ -8,7 +8,7 @@ from pathlib import Path
 from lamina.errors import StoreTooNew
 from lamina.store.sqlite.database import Database
 
-FORMAT = 7
+FORMAT = 8
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -122,6 +122,14 @@ UPDATE heads SET claim=NULL WHERE kind IN ('preference', 'habit')
   AND coalesce(json_extract(record, '$.attribute'), json_extract(record, '$.metadata.profile_key'), '')='';
 """
 """A statement without an attribute is no claim."""
+_SINCE_FORMAT_7 = """
+ALTER TABLE fingerprints RENAME TO untrusted_fingerprints;
+CREATE TABLE fingerprints(mark BLOB NOT NULL, trust REAL NOT NULL, at INTEGER NOT NULL, PRIMARY KEY(mark, trust))
+  WITHOUT ROWID;
+INSERT INTO fingerprints SELECT mark, 1.0, at FROM untrusted_fingerprints;
+DROP TABLE untrusted_fingerprints;
+"""
+"""`trust`: the highest trust of the words that a fingerprint recognises; older fingerprints recognise everyone's."""
 
 
 def open_history(path: Path, *, vfs: str | None = None) -> Database:
@@ -157,8 +165,10 @@ def _migrate(db: Database) -> None:
             db.run(_SINCE_FORMAT_4)
         if existing < 6:
             db.run(_SINCE_FORMAT_5)
-        if existing < FORMAT:
+        if existing < 7:
             db.run(_SINCE_FORMAT_6)
+        if existing < FORMAT:
+            db.run(_SINCE_FORMAT_7)
             db.run(f"PRAGMA user_version={FORMAT}")
 
 
