@@ -242,7 +242,7 @@ def served(vault: Path) -> Iterator[str]:
 
     import lamina
     from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
-    from lamina.atom.trust import Origin
+    from lamina.atom.provenance import Origin
     from lamina.server import make_app
 
     with lamina.open(vault, watch=False) as memory:

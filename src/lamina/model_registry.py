@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from pydantic import SecretStr
 
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
+from lamina.atom.atom import AtomId
+from lamina.atom.provenance import Scope
 from lamina.capture.change.change_nomination import Nominator
 from lamina.capture.change.dependants import DependencyRule, make_dependency_rule
 from lamina.capture.extractor import DisabledExtractor, ExplicitRequestExtractor, Extractor

@@ -11,7 +11,7 @@ import pytest
 
 from lamina.access import AccessTokenStore, Principal, Right
 from lamina.access.tokens import MAX_SESSIONS, SESSION_DAYS
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.clock import FixedClock
 from lamina.errors import InvalidInput, InvalidScope, NotFound, StoreError
 

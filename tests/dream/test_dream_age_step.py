@@ -10,12 +10,11 @@ import pytest
 from random_stores import AGEING, DAY, store_count
 
 from lamina import Memory, Refused
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, AtomId, IdSource
 from lamina.atom.atom import Signals as Counted
-from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.kinds import Layer
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.store_reads import new_ids
 from lamina.dream.age_step import age
 from lamina.dream.dream import dream

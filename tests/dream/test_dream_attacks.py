@@ -11,8 +11,7 @@ import pytest
 
 import lamina
 from lamina import InvalidInput, Memory, Refused, Settings
-from lamina.atom.identity import IdSource
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.atom import IdSource, Relation, RelationName
 from lamina.atom.status import Status
 from lamina.capture.store_reads import new_ids
 from lamina.dream.age_step import next_link_ageing

@@ -15,18 +15,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lamina import Atom, FixedClock
-from lamina.atom.generated_section import (
+from lamina.atom.atom import (
     SECTION_BEGIN,
     SECTION_END,
+    IdSource,
     append_user_text,
     extract_generated_section,
     extract_user_text,
     has_generated_section,
     replace_generated_section,
 )
-from lamina.atom.identity import IdSource
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.store_reads import new_ids
 from lamina.dream.cards_step import SUMMARIES_A_DAY, cards, plan_cards_since
 from lamina.dream.dream import dream

@@ -16,8 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import Atom, IdSource
 from lamina.atom.kinds import Layer
 from lamina.atom.status import Status
 from lamina.capture.store_reads import new_ids

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.atom.atom import Signals
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import IdSource, Signals
 from lamina.clock import FixedClock
 from lamina.dream.guidelines import MAX_LINES, KindTally, gather_tallies, write_guidelines
 from lamina.dream.step_context import StepContext

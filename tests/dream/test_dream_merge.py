@@ -19,11 +19,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import IdSource
-from lamina.atom.proposal import ProposalType, proposal_type_of
+from lamina.atom.atom import Atom, IdSource, Signals
+from lamina.atom.decisions import ProposalType, proposal_type_of
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.statement_commit import Writer
 from lamina.capture.store_reads import new_ids
 from lamina.clock import FixedClock

@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.atom import Atom, AtomId, IdSource, Relation, RelationName
 from lamina.atom.kinds import Layer
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status, TransitionCause
-from lamina.atom.trust import Origin
 from lamina.dream.change_policy import MAX_NOTES, apply_policy, context_reader, filter_plan
 from lamina.dream.dream import dream
 from lamina.dream.step_context import StepContext

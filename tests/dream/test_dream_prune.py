@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.atom import Atom, AtomId, IdSource, Relation, RelationName
 from lamina.clock import FixedClock
 from lamina.dream.age_step import age, age_links, next_link_ageing
 from lamina.dream.dream import dream

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import IdSource
 from lamina.capture.store_reads import new_ids
 from lamina.dream.dream import dream
 from lamina.dream.report import DreamReport

@@ -17,7 +17,7 @@ from fastapi import FastAPI
 
 import lamina
 from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.clock import Clock
 from lamina.http.app import make_api, secure_app
 from lamina.http.change_feed import MAX_LISTENERS, ChangeFeed

@@ -16,7 +16,7 @@ from live_server import LiveServer
 from starlette.routing import Route
 
 from lamina.access import Right
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.http.app import make_api
 from lamina.http.request_head import RequestHead
 from lamina.http.route_rights import OPERATION_POLICIES, build_rules, list_api_routes, operation_name

@@ -18,7 +18,7 @@ import pytest
 from live_server import LiveServer, run_server
 
 from lamina.access import Right
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.http.route_rights import list_api_routes, operation_name
 
 

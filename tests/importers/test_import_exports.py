@@ -15,7 +15,7 @@ from exports import START, chatgpt, claude, claude_message, message, write, zip_
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.errors import InvalidInput
 from lamina.importers import ImportedConversation, ImportProblem, ImportStep, SkippedItem, detect_importer, plan_import
 from lamina.importers.chat_export import iter_elements

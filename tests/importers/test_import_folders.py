@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from exports import note, write
 
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.importers import ImportedDocument, ImportProblem, ImportStep, SkippedItem, detect_importer, plan_import
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 import lamina
 from lamina import Memory, Status, passages_of
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import Stamp
+from lamina.vault.folder_tree import Stamp
 from vault_workspace import VaultWorkspace, eventually
 
 SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"

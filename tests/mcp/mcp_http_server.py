@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 import lamina
 from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.http.app import make_api, secure_app
 from lamina.mcp.http_transport import McpApp
 from lamina.server import ApiServer, make_uvicorn_config

@@ -18,7 +18,7 @@ from mcp_client import ERAS, Agent
 from mcp_http_server import NO_RATE_LIMIT, LiveMcpServer, run_mcp_server
 
 from lamina.access import RateLimiter, Right
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.mcp.http_transport import McpApp
 
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}

@@ -19,7 +19,7 @@ import pytest
 import lamina
 from canaries import Canaries, traces
 from lamina import Atom, passages_of
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import IdSource
 from lamina.capture.receipt import Result
 from lamina.capture.store_reads import new_ids
 from lamina.dream.entity_pages import update_pages

@@ -18,10 +18,10 @@ import lamina
 from command_result import Cli
 from lamina import Atom, FixedClock, Memory, Settings
 from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 from lamina.atom.kinds import Layer
+from lamina.atom.provenance import TRUST, Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import TRUST, Origin
 from lamina.capture.store_reads import new_ids
 from lamina.dream.dream import dream
 from lamina.dream.probe_step import probe

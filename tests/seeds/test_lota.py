@@ -21,9 +21,9 @@ import lamina
 from command_result import Cli
 from lamina import InvalidScope, Memory, Result, Settings, Status
 from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 from lamina.atom.kinds import EXTRACTED_KINDS, Durability
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.clock import FixedClock
 from lamina.http.app import make_api, secure_app
 from lamina.http.change_feed import ChangeFeed

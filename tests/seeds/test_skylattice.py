@@ -18,8 +18,8 @@ from command_result import Cli
 from lamina import Atom, FixedClock, InvalidInput, Memory, Result
 from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
 from lamina.atom.kinds import Layer
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.server import run_server
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)

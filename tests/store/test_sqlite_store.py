@@ -1,10 +1,10 @@
 """The embedded store passes the contract of every store, and what only SQLite files need.
 
 Covers `lamina.store.admin`, `lamina.store.commit_rules`, `lamina.store.dream_progress`, `lamina.store.erasure`,
-`lamina.store.erasure_fingerprints`, `lamina.store.graph`, `lamina.store.jobs`, `lamina.store.queue`,
+ `lamina.store.graph`, `lamina.store.jobs`, `lamina.store.queue`,
 `lamina.store.signals`, `lamina.store.sqlite.admin`, `lamina.store.sqlite.waiting_passages`,
 `lamina.store.sqlite.current_index`,
-`lamina.store.sqlite.dream_progress`, `lamina.store.sqlite.erasure_fingerprints`, `lamina.store.sqlite.graph`,
+`lamina.store.sqlite.dream_progress`, `lamina.store.sqlite.graph`,
 `lamina.store.sqlite.hash_chain`, `lamina.store.sqlite.heads`, `lamina.store.sqlite.history_schema`,
 `lamina.store.sqlite.index_rows`, `lamina.store.sqlite.jobs`, `lamina.store.sqlite.journal`,
 `lamina.store.sqlite.problems`, `lamina.store.sqlite.projection`, `lamina.store.sqlite.queue` and
@@ -28,8 +28,7 @@ from typing import Any
 import apsw
 import pytest
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Signals
 from lamina.atom.passage import passages_of, render_passage
 from lamina.atom.status import Status
 from lamina.clock import Clock, FixedClock

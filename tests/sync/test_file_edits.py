@@ -11,8 +11,7 @@ from lamina import Atom, Memory, Origin, Relation, RelationName, Status
 from lamina.atom.atom import FIXED_FIELDS
 from lamina.atom.status import TransitionCause
 from lamina.store.base import AtomChange, Commit
-from lamina.vault.disk import Disk
-from lamina.vault.replaced_files import SwapResult
+from lamina.vault.disk import Disk, SwapResult
 from vault_workspace import VaultWorkspace
 
 

@@ -21,7 +21,7 @@ from web_server import Site
 import lamina.web
 from command_result import Cli
 from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.http.browser_session import SESSION_COOKIE, csrf_token_for
 from lamina.http.problem import ProblemDetails
 from lamina.server import run_server

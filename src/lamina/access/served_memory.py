@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from lamina.access.principal import Principal, Right
 from lamina.access.rate_limit import RateLimiter
 from lamina.access.tokens import AccessTokenStore
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.memory import Memory
 
 

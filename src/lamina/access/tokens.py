@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from lamina.access.principal import Principal, Right
-from lamina.atom.scope import parse_scope
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin, parse_scope
 from lamina.errors import InvalidInput, LaminaError, NotFound, StoreError
 from lamina.text.timestamps import format_time, parse_time
 

@@ -9,12 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.claim import claim_of, comparable_value
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope, organisation_name
+from lamina.atom.provenance import TRUST, Origin, Scope, organisation_name
 from lamina.atom.sentence_removal import Span, erase_spans, is_distinctive, sentences_with_neighbours
-from lamina.atom.trust import TRUST, Origin
 from lamina.capture.conversation import Conversation
 from lamina.capture.pieces import TextPiece
 from lamina.capture.store_reads import StoreReads

@@ -46,7 +46,7 @@ def create(
 ) -> CommandResult:
     """Create a token and print it once; only its hash is stored."""
     from lamina.access import Right
-    from lamina.atom.trust import Origin
+    from lamina.atom.provenance import Origin
 
     try:
         parsed_right, parsed_origin = Right(right), Origin(origin)

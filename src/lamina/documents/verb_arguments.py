@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from lamina.atom.kinds import Layer
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 
 MAX_FACT_BYTES, MAX_QUESTION_BYTES = 64 * 1024, 4 * 1024
 MAX_TURN_LENGTH, MAX_LABEL_LENGTH, MAX_KEY_LENGTH = 512 * 1024, 500, 200

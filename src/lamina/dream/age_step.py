@@ -12,11 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, AtomId, Relation, RelationName
 from lamina.atom.atom import Signals as Counted
-from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer, kind_traits
-from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
 from lamina.dream.step_context import StepContext
 from lamina.dream.step_plan import PlanBuilder, StepPlan

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.kinds import Layer
 from lamina.atom.status import Status
 from lamina.dream.code_presence import CodeRoots, Presence

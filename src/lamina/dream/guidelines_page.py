@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lamina.atom.generated_section import GUIDELINES_PAGE
+from lamina.atom.atom import GUIDELINES_PAGE
 from lamina.dream.guidelines import gather_tallies, write_guidelines
 from lamina.dream.scope_pages import plan_root_page
 from lamina.dream.step_context import StepContext

@@ -12,14 +12,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from lamina.atom.atom import Atom, Evidence, kind_defaults
-from lamina.atom.effective_status import effective_from
+from lamina.atom.atom import Atom, Evidence, Relation, RelationName, effective_from, kind_defaults
+from lamina.atom.decisions import are_both_valid, find_pair_link
 from lamina.atom.kinds import KINDS
-from lamina.atom.pair import are_both_valid, find_pair_link
 from lamina.atom.passage import Passage
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.provenance import Origin, statements_need_review
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin, statements_need_review
 from lamina.capture.change.repetitions import is_trusted_passage
 from lamina.capture.change.working_set import WorkingSet
 from lamina.capture.classification import DOUBTFUL

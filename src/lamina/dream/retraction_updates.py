@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
-from lamina.atom.atom import Atom
-from lamina.atom.generated_section import extract_generated_section, replace_generated_section
-from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom, AtomId, IdSource, extract_generated_section, replace_generated_section
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.sentence_removal import remove_linked_lines
 from lamina.atom.status import RECALL_WEIGHT, Status
-from lamina.atom.trust import Origin
 from lamina.capture.store_reads import new_ids
 from lamina.dream.entity_pages import (
     EntityPages,

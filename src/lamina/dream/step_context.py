@@ -8,9 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope, readable_scopes
+from lamina.atom.atom import Atom, AtomId
+from lamina.atom.provenance import Scope, readable_scopes
 from lamina.atom.status import Status
 from lamina.capture.change.dependants import DependencyRule
 from lamina.dream.call_budget import BudgetedChat

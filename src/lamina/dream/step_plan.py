@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lamina.atom.atom import Atom
-from lamina.atom.generated_section import has_generated_section
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, has_generated_section
 from lamina.text.normal_form import one_line
 
 TEXT_CHARS = 80

@@ -15,8 +15,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import BaseModel, Field
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.effective_status import effective_from
+from lamina.atom.atom import Atom, Signals, effective_from
 from lamina.atom.passage import passage_model_text, passages_of
 from lamina.atom.status import Status
 from lamina.capture.llm.quote_support import has_only_known_names

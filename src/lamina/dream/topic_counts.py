@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lamina.atom.atom import Atom
+from lamina.atom.passage import is_role
 from lamina.capture.box import heading_topics
 from lamina.dream.entity_pages import is_plain_statement, name_forms_of
 from lamina.review.proposal_groups import topics_of
 from lamina.text.normal_form import name_form
-from lamina.text.speaker_roles import is_role
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lamina.atom.atom import Atom
-from lamina.atom.generated_section import TOPICS_PAGE
-from lamina.atom.scope import Scope
+from lamina.atom.atom import TOPICS_PAGE, Atom
+from lamina.atom.provenance import Scope
 from lamina.dream.cards_step import changes_since
 from lamina.dream.scope_pages import find_root_page, plan_root_page
 from lamina.dream.step_context import LIVE, StepContext

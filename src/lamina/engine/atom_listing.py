@@ -48,8 +48,8 @@ def parse_standing_filter(
     """Return the filter of these names; InvalidInput with the choices for an unknown one."""
     return StandingFilter(
         verification=parse_enum(Verification, verification, "verification") if verification else None,
-        policy_class=parse_enum(PolicyClass, policy_class, "policy class") if policy_class else None,
-        lifecycle_state=parse_enum(LifecycleState, lifecycle_state, "lifecycle state") if lifecycle_state else None,
+        policy_class=parse_enum(PolicyClass, policy_class, "policy_class") if policy_class else None,
+        lifecycle_state=parse_enum(LifecycleState, lifecycle_state, "lifecycle_state") if lifecycle_state else None,
         tier=parse_enum(StorageTier, tier, "tier") if tier else None,
     )
 

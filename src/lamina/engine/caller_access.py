@@ -7,10 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, is_atom_id
-from lamina.atom.scope import Scope
-from lamina.atom.trust import Origin, limit_origin
+from lamina.atom.atom import Atom, AtomId, is_atom_id
+from lamina.atom.provenance import Origin, Scope, limit_origin
 from lamina.caller import Caller
 from lamina.capture.receipt import Receipt
 from lamina.capture.statement_commit import Writer

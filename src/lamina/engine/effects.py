@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lamina.atom.atom import Atom
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.capture.queued_extraction import SessionLease, hold_lease
 from lamina.capture.receipt import Receipt
 from lamina.dream.dream import Progress as DreamProgress

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.capture.conversation import Conversation
 from lamina.capture.receipt import Receipt
 from lamina.capture.statement_commit import Writer

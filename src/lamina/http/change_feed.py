@@ -23,7 +23,7 @@ from lamina.http.journal_batches import iter_commits_after, last_position
 
 if TYPE_CHECKING:
     from lamina.access import Principal, ServedMemory
-    from lamina.atom.scope import Scope
+    from lamina.atom.provenance import Scope
     from lamina.memory import Memory
     from lamina.store.base import JournalEntry
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from lamina.atom.atom import Signals
+from lamina.atom.decisions import ARCHIVED_ELSEWHERE_KEY
 from lamina.atom.kinds import Durability, Layer
-from lamina.atom.proposal import ARCHIVED_ELSEWHERE_KEY
 from lamina.atom.status import Status
 from lamina.capture.caller_input import parse_draft
 from lamina.errors import LaminaError
@@ -23,7 +23,7 @@ from lamina.importers.import_items import IMPORTED_FROM, ImportedFact, ImportSte
 from lamina.importers.lenient_frontmatter import EMPTY_VALUES, ForeignFrontmatter
 from lamina.importers.note_folder import NoteFolder, find_notes, read_note
 from lamina.vault.frontmatter_fields import SIGNAL_FIELDS
-from lamina.vault.strict_yaml_reader import FrontmatterValue
+from lamina.vault.yaml_codec import FrontmatterValue
 
 SAMPLE_SIZE = 200
 _MIN_SHARE = 0.3

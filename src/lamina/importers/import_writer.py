@@ -12,11 +12,10 @@ from datetime import datetime
 from itertools import count
 from typing import TypeAlias
 
-from lamina.atom.identity import AtomId, IdSource, is_atom_id
+from lamina.atom.atom import AtomId, IdSource, is_atom_id
 from lamina.atom.passage import passages_of
-from lamina.atom.scope import readable_scopes
+from lamina.atom.provenance import Origin, readable_scopes
 from lamina.atom.sentence_removal import ERASED_MARK
-from lamina.atom.trust import Origin
 from lamina.capture.conversation import Conversation, parse_conversation
 from lamina.capture.erased_text import remove_erased_sentences
 from lamina.capture.receipt import Outcome, Receipt, Result

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.capture.redact import redact
 from lamina.clock import disk_time_ns
 from lamina.errors import InvalidInput, NotFound, StoreBusy
@@ -37,7 +37,7 @@ from lamina.store.projection import FileState
 from lamina.sync.disk_diff import has_changed
 from lamina.vault import layout
 from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import Stamp
+from lamina.vault.folder_tree import Stamp
 
 PROBLEM_KIND = "inbox"
 """Kind of the problems that are reported about files in an inbox."""

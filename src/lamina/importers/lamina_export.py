@@ -14,12 +14,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import is_atom_id
+from lamina.atom.atom import Atom, Signals, is_atom_id
 from lamina.atom.json_record import from_record
 from lamina.atom.passage import passages_of
+from lamina.atom.provenance import Origin, limit_origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin, limit_origin
 from lamina.capture.caller_input import parse_draft
 from lamina.capture.pieces import TextPiece
 from lamina.errors import InvalidInput, LaminaError

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from lamina.text.timestamps import parse_time_or_none
-from lamina.vault.strict_yaml_reader import FrontmatterValue, Unreadable, read_mapping
+from lamina.vault.yaml_codec import FrontmatterValue, Unreadable, read_mapping
 
 _FRONTMATTER = re.compile(r"---[ \t]*\n(?P<front>.*?)(?<=\n)---[ \t]*(?:\n|\Z)", re.DOTALL)
 _MAX_FRONTMATTER_LENGTH = 64 << 10

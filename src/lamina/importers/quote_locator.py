@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from lamina.atom.atom import Atom, Evidence
 from lamina.atom.passage import Passage, passages_of
-from lamina.atom.scope import Scope
-from lamina.atom.trust import TRUST, Origin
+from lamina.atom.provenance import TRUST, Origin, Scope
 from lamina.capture.redact import redact
 from lamina.importers.import_items import EvidenceQuote
 from lamina.store.base import AtomFilter, Store

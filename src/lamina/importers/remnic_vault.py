@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lamina.atom.relation import RelationName
+from lamina.atom.atom import RelationName
 from lamina.atom.status import Status
 from lamina.capture.caller_input import parse_draft
 from lamina.errors import LaminaError

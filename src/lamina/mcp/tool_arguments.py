@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lamina.atom.relation import RelationName
+from lamina.atom.atom import RelationName
 from lamina.documents import verb_arguments as fields
 from lamina.documents.verb_arguments import AtomRef, Reason, StatementText, VerbArguments
 from lamina.errors import InvalidInput

@@ -17,8 +17,8 @@ import numpy as np
 
 from lamina.atom.atom import Atom
 from lamina.atom.kinds import Layer, MemoryType
-from lamina.atom.passage import passage_digest, passages_of
-from lamina.atom.scope import Scope
+from lamina.atom.passage import is_assistant, passage_digest, passages_of
+from lamina.atom.provenance import Scope
 from lamina.atom.status import Status
 from lamina.recall.candidate_scoring import Candidate, add_channel_terms, status_weight
 from lamina.recall.graph_walk import find_named_atoms, walk_graph
@@ -39,7 +39,6 @@ from lamina.recall.scoring_profiles import (
 from lamina.recall.selected_models import SelectedModels
 from lamina.store.base import Store, TextMatch, TextQuery
 from lamina.store.encodings import NearPassage, PassageKey, ScoreTerms, VectorQuery
-from lamina.text.speaker_roles import is_assistant
 from lamina.vectors.integer_vectors import to_query_vector
 
 _NO_VECTOR = to_query_vector(np.zeros(1, dtype=np.float32))

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId
-from lamina.atom.lineage_trust import lineage_trust
-from lamina.atom.scope import readable_scopes
+from lamina.atom.atom import Atom, AtomId, Signals
+from lamina.atom.provenance import lineage_trust, readable_scopes
 from lamina.atom.status import Status
 from lamina.lifecycle.signals import AgeingSignals, from_counters
 from lamina.review.confirmations import count_confirmations

@@ -9,10 +9,9 @@ from datetime import date, datetime, timedelta
 from math import ceil
 from pathlib import Path
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Signals
 from lamina.atom.kinds import Layer
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.lifecycle.half_life import STANDARD_DAYS
 from lamina.lifecycle.heat import heat

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.lineage_trust import lineage_trust
-from lamina.atom.scope import readable_scopes
+from lamina.atom.atom import Atom, AtomId
+from lamina.atom.provenance import TRUST, Origin, lineage_trust, readable_scopes
 from lamina.atom.status import RECALL_WEIGHT
-from lamina.atom.trust import TRUST, Origin
 from lamina.store.base import AtomFilter, Store
 
 

@@ -11,9 +11,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope, organisation_name
+from lamina.atom.atom import Atom, AtomId
+from lamina.atom.provenance import Scope, organisation_name
 from lamina.errors import StoreError
 from lamina.logs import summarise_error
 from lamina.review.erasure_plan import ErasurePlan, PassageChange, plan_erasure

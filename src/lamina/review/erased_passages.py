@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from lamina.atom.atom import Atom, Evidence
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Evidence
 from lamina.atom.kinds import Layer
-from lamina.atom.passage import Passage, passage_of, passages_of
+from lamina.atom.passage import Passage, is_assistant, passage_of, passages_of
+from lamina.atom.provenance import TRUST, Origin
 from lamina.atom.removal_target import RemovalTarget
 from lamina.atom.sentence_removal import Span, are_similar_sentences, erase_in_segment, overlapping_sentences
-from lamina.atom.trust import TRUST, Origin
 from lamina.review.erasure_reads import ErasureReads
 from lamina.text.normal_form import normal_form
 from lamina.text.sentences import find_sentences
-from lamina.text.speaker_roles import is_assistant
 
 PassageKey = tuple[str, int]
 _SPEAKER_ORIGINS = (Origin.HUMAN, Origin.AGENT)

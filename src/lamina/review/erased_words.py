@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import TypeVar
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, has_generated_section
 from lamina.atom.claim import claim_of, comparable_value
-from lamina.atom.generated_section import has_generated_section
 from lamina.atom.kinds import kind_traits
 from lamina.atom.metadata import iterate_texts
-from lamina.atom.passage import passages_of
+from lamina.atom.passage import ROLE_NAMES, passages_of
+from lamina.atom.provenance import TRUST, organisation_name
 from lamina.atom.removal_target import Digest, RemovalTarget, TargetValue, anchor_words
-from lamina.atom.scope import organisation_name
 from lamina.atom.sentence_removal import is_distinctive, sentences_with_neighbours
-from lamina.atom.trust import TRUST
 from lamina.store.erasure import FingerprintKind, FingerprintText
 from lamina.text.analyser import STOP_WORDS
 from lamina.text.normal_form import normal_form
 from lamina.text.sentences import find_sentences
-from lamina.text.speaker_roles import ROLE_NAMES
 
 _UNSPECIFIC_WORDS = ROLE_NAMES | STOP_WORDS | {"s", "m", "profile"}
 """Words of a subject or attribute that occur in any sentence."""

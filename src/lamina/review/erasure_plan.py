@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, AtomId, extract_user_text, has_generated_section
 from lamina.atom.claim import claim_of, comparable_value
-from lamina.atom.generated_section import extract_user_text, has_generated_section
-from lamina.atom.identity import AtomId
 from lamina.atom.passage import passages_of
+from lamina.atom.provenance import TRUST, Origin, Scope
 from lamina.atom.removal_target import RemovalTarget
-from lamina.atom.scope import Scope
 from lamina.atom.sentence_removal import erase_spans
 from lamina.atom.status import Status
-from lamina.atom.trust import TRUST, Origin
 from lamina.review.erased_passages import ErasedPassages, is_run_note
 from lamina.review.erased_words import FULL_TRUST, ErasedWords, StandingWords, claimed_value, is_statement
 from lamina.review.erasure_reads import ErasureReads

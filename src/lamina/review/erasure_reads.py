@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom, AtomId
+from lamina.atom.provenance import Scope
 from lamina.store.base import AtomFilter, AtomVersion, Store
 
 BATCH_SIZE = 2000

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from lamina.atom.atom import Atom, Evidence
-from lamina.atom.generated_section import (
+from lamina.atom.atom import (
     TOPICS_PAGE,
+    Atom,
+    AtomId,
+    Evidence,
     change_generated_section,
     extract_user_text,
     has_generated_section,
     replace_generated_section,
     root_page_name,
 )
-from lamina.atom.identity import AtomId
 from lamina.atom.metadata import map_texts
+from lamina.atom.provenance import TRUST, Origin
 from lamina.atom.removal_target import RemovalTarget
 from lamina.atom.sentence_removal import ERASED_MARK, remove_linked_lines, shift_evidence
-from lamina.atom.trust import TRUST, Origin
 from lamina.capture.box import find_topics
 from lamina.review.erased_passages import ErasedPassages, is_run_note
 from lamina.review.erasure_reads import ErasureReads

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lamina.atom.identity import AtomId, is_atom_id
+from lamina.atom.atom import AtomId, is_atom_id
 from lamina.atom.removal_target import RemovalTarget, TargetValue
 from lamina.atom.sentence_removal import ERASED_MARK, remove_linked_lines
 from lamina.importers.documents.text_decoding import decode_text
@@ -24,7 +24,7 @@ from lamina.sync.disk_diff import try_parse
 from lamina.text.normal_form import normal_form
 from lamina.vault import layout, vault_setup
 from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import UnusableFile
+from lamina.vault.folder_tree import UnusableFile
 
 MAX_READ_BYTES = 64 << 20
 ID_LENGTH = 26

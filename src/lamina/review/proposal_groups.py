@@ -11,14 +11,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from lamina.atom.atom import Atom, kind_defaults
+from lamina.atom.atom import Atom, AtomId, kind_defaults
 from lamina.atom.claim import claim_of
-from lamina.atom.identity import AtomId
+from lamina.atom.decisions import PROCEDURE_PROPOSALS, PROPOSAL_TYPE_KEY, ProposalType, proposal_type_of
 from lamina.atom.kinds import Durability, Layer, kind_traits
-from lamina.atom.proposal import PROCEDURE_PROPOSALS, PROPOSAL_TYPE_KEY, ProposalType, proposal_type_of
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import TRUST, Origin, Scope
 from lamina.atom.status import ENDED, Status
-from lamina.atom.trust import TRUST, Origin
 from lamina.capture.existing_statements import is_undone
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.review.review_context import Reviewer

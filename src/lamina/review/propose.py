@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lamina.atom.identity import IdSource
-from lamina.atom.proposal import PROPOSAL_TYPE_KEY, ProposalType
+from lamina.atom.atom import IdSource
+from lamina.atom.decisions import PROPOSAL_TYPE_KEY, ProposalType
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.caller_input import Draft
 from lamina.capture.metadata_contracts import complete_metadata
 from lamina.capture.receipt import Receipt

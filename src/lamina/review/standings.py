@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Signals
 from lamina.lifecycle.ageing_decision import StorageTier
 from lamina.lifecycle.standing import Standing, compute_standing
 from lamina.review.ageing_signals import add_history, current_signals

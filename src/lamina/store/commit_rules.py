@@ -7,14 +7,21 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
-from lamina.atom.atom import DATA_FIELDS, FIXED_FIELDS, Atom
+from lamina.atom.atom import DATA_FIELDS, FIXED_FIELDS, Atom, AtomId, is_atom_id
 from lamina.atom.claim import claim_of
-from lamina.atom.identity import AtomId, is_atom_id
 from lamina.atom.kinds import Layer
-from lamina.atom.lineage_trust import AtomLookup, has_trusted_lineage, lineage_trust, needs_review
-from lamina.atom.scope import Scope, readable_scopes
+from lamina.atom.provenance import (
+    TRUST,
+    AtomLookup,
+    Origin,
+    Scope,
+    has_trusted_lineage,
+    lineage_trust,
+    needs_review,
+    readable_scopes,
+    words_need_review,
+)
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status, TransitionCause, check_transition
-from lamina.atom.trust import TRUST, Origin, words_need_review
 from lamina.errors import ClaimTaken, InvalidInput, InvalidScope, NotFound, Refused, StaleRevision
 from lamina.store.journal import AtomChange, Commit
 

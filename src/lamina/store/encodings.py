@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.kinds import Layer, MemoryType
-from lamina.atom.passage import Passage, passage_digest, passage_model_text
-from lamina.atom.scope import Scope
+from lamina.atom.passage import Passage, is_assistant, passage_digest, passage_model_text
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
-from lamina.text.speaker_roles import is_assistant
 from lamina.text.time_windows import TimeWindows
 from lamina.vectors.integer_vectors import Floats, QueryVector
 

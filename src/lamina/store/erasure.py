@@ -12,10 +12,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
-from lamina.atom.trust import Origin
+from lamina.atom.atom import Atom, AtomId
+from lamina.atom.provenance import Origin, Scope
 
 
 class FingerprintKind(StrEnum):

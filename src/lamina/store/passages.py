@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 from lamina.atom.kinds import Layer, MemoryType
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import Status
 from lamina.store.encodings import Encodings, NearPassage, PassageKey, VectorQuery
 from lamina.vectors.integer_vectors import QueryVector

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.store.journal import Commit, CommitResult
-from lamina.vault.file_stamp import Stamp
+from lamina.vault.folder_tree import Stamp
 
 
 class FileState(StrEnum):

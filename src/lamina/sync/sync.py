@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import IdSource
 from lamina.clock import Clock, disk_time_ns
 from lamina.store.base import Store
 from lamina.store.projection import AtomFiles, PendingFile
@@ -16,7 +16,7 @@ from lamina.sync.projection import SwapCopies, is_ours, write_pending_files
 from lamina.sync.report import Progress, SyncReport
 from lamina.vault import layout
 from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import Stamp, UnusableFile
+from lamina.vault.folder_tree import Stamp, UnusableFile
 
 LOCK_SECONDS = 60.0
 MAX_ROUNDS = 50

@@ -9,9 +9,9 @@ from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
 
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status, TransitionCause
-from lamina.atom.trust import Origin
 from lamina.errors import ClaimTaken, InvalidInput, InvalidScope, LaminaError, Refused, StaleRevision, TransitionRefused
 from lamina.testing.store_harness import (
     ANN,

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from lamina.atom.atom import Atom
 from lamina.atom.passage import render_passage
-from lamina.atom.scope import organisation_name
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin, organisation_name
 from lamina.errors import Erased, Refused
 from lamina.store.erasure import CommitReason, Erasure, FingerprintKind, FingerprintText, PendingErasure
 from lamina.testing.capabilities import Capability, needs

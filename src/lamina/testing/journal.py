@@ -6,9 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.errors import Refused, StalePosition
 from lamina.store.base import CommitResult
 from lamina.testing.store_harness import ANN, BOB, DAY, LOCAL, NOON, OTHER, STATUS_TRANSITIONS, Contract, raises

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from lamina.atom.atom import Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId, Signals
 from lamina.atom.status import Status, TransitionCause
 from lamina.store.base import FileSnapshot
 from lamina.store.problems import FileProblem
@@ -16,7 +15,7 @@ from lamina.testing.capabilities import Capability, all_need
 from lamina.testing.store_harness import NOON, STAMP, Contract
 from lamina.vault import layout
 from lamina.vault.atom_file import parse_file
-from lamina.vault.file_stamp import Stamp
+from lamina.vault.folder_tree import Stamp
 
 
 @all_need(Capability.FILES)

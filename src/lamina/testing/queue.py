@@ -9,8 +9,8 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
+from lamina.atom.atom import AtomId
+from lamina.atom.provenance import Scope
 from lamina.store.base import TransactionMode
 from lamina.store.jobs import LeaseRenewal, new_lease_token
 from lamina.store.signals import SignalIncrement

@@ -8,8 +8,7 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Signals
 from lamina.atom.kinds import Layer
 from lamina.atom.status import Status, TransitionCause
 from lamina.store.ageing_state import BACKGROUND_VERBS, AgeingState

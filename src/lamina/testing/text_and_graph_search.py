@@ -6,12 +6,10 @@ from datetime import timedelta
 from pathlib import Path
 from random import Random
 
-from lamina.atom.atom import Evidence
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId, Evidence, Relation, RelationName
 from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.passage import render_passage
-from lamina.atom.relation import Relation, RelationName
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import Status
 from lamina.store.base import Edge, EvidenceSpan
 from lamina.testing.store_harness import ANN, BOB, DAY, LOCAL, NOON, OTHER, STATUS_TRANSITIONS, Contract

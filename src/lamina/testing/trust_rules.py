@@ -5,11 +5,10 @@ from __future__ import annotations
 from itertools import product
 from pathlib import Path
 
-from lamina.atom.atom import Atom, Evidence
+from lamina.atom.atom import Atom, Evidence, Relation, RelationName
 from lamina.atom.kinds import Layer
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.provenance import TRUST, Origin, statements_need_review, words_need_review
 from lamina.atom.status import ENDED, Status, TransitionCause
-from lamina.atom.trust import TRUST, Origin, statements_need_review, words_need_review
 from lamina.errors import Refused
 from lamina.testing.store_harness import DAY, NOON, Contract, StoreHarness, raises
 

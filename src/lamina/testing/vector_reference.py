@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lamina.atom.atom import Atom
 from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import Passage, passage_digest, passage_model_text, passages_of
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import ENDED, Status
 from lamina.store.encodings import NearPassage, PackedStates, PassageKey, ScoreTerms, TextEncoding, VectorQuery
 from lamina.testing.store_harness import LOCAL, StoreHarness

@@ -6,10 +6,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
+from lamina.atom.atom import RelationName
 from lamina.atom.kinds import Durability, MemoryType
-from lamina.atom.relation import RelationName
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.documents import verb_arguments as fields
 from lamina.documents.verb_arguments import AtomRef, Flag, Label, Reason, VerbArguments
 from lamina.lifecycle.ageing_decision import StorageTier

@@ -8,13 +8,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.json_record import decode_field, diff_atoms
 from lamina.atom.metadata import iterate_texts
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.store.erasure import CommitReason, Erasure, ErasureStub, FingerprintText, Mentions, PendingErasure
 from lamina.store.journal import Commit, CommitId
 from lamina.store.sqlite.hash_chain import digest_of_body, rewrite_digest

@@ -7,10 +7,9 @@ import threading
 from collections.abc import Sequence
 from datetime import datetime
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.atom import Atom, AtomId, IdSource
 from lamina.atom.json_record import diff_atoms
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.clock import Clock
 from lamina.errors import Refused, StalePosition
 from lamina.store import commit_rules

@@ -16,15 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Signals
 from lamina.atom.json_record import parse_record
 from lamina.atom.status import ENDED
 from lamina.store.projection import AtomFiles, FileChanges, FileEntry, FileRecord, FileSnapshot, FileState, PendingFile
 from lamina.store.sqlite.database import Database
 from lamina.vault import atom_file, layout
-from lamina.vault.file_stamp import Stamp
-from lamina.vault.wikilinks import StemLookup
+from lamina.vault.folder_tree import Stamp
+from lamina.vault.frontmatter_fields import StemLookup
 
 _FILE_ENTRY = "SELECT path, atom_id, state, size, mtime_ns, ctime_ns, inode, checked_ns FROM files"
 _IS_STABLE = f"state<>'{FileState.GONE}' AND checked_ns-max(mtime_ns, ctime_ns)>=?"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from lamina.atom.atom import Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId, Signals
 from lamina.store.journal import Commit, CommitResult
 from lamina.store.projection import FileChanges, FileState, PendingFile
 from lamina.store.sqlite.outbox import FileTable, Outbox, stamp_columns
 from lamina.vault import layout
-from lamina.vault.file_stamp import Stamp
+from lamina.vault.folder_tree import Stamp
 
 SIGNAL_BATCH = 500
 """Files that are queued in one transaction because of their counters."""

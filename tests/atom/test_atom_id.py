@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.atom import AtomId, IdSource, is_atom_id
+from lamina.atom import AtomId
+from lamina.atom.atom import IdSource, is_atom_id
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MOMENTS = st.datetimes(datetime(1970, 1, 1), datetime(9999, 12, 31)).map(lambda moment: moment.replace(tzinfo=UTC))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.atom import Scope, parse_scope, readable_scopes
-from lamina.atom.scope import agent_name, organisation_name
+from lamina.atom import Scope
+from lamina.atom.provenance import agent_name, organisation_name, parse_scope, readable_scopes
 from lamina.errors import InvalidScope
 
 LOOKALIKES: list[object] = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lamina.text.speaker_roles import ROLE_NAMES, is_role
+from lamina.atom.passage import ROLE_NAMES, is_role
 
 
 def test_a_role_is_no_name() -> None:
