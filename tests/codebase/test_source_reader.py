@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cpu_time import LONG, cpu_seconds
 from lamina.codebase import grammar_parser, summarize_codebase
 from lamina.codebase.code_summary import MAX_CONTENT_LENGTH, MAX_FILE_BYTES
 from lamina.codebase.file_tree import walk_tree
@@ -233,6 +234,20 @@ def test_ignored_hidden_built_and_generated_files_are_left_out(tmp_path: Path) -
 def test_simple_gitignore_patterns_are_followed(tmp_path: Path, rule: str, path: str, left_out: bool) -> None:
     (tmp_path / ".gitignore").write_text(rule)
     assert is_ignored(tmp_path, path) is left_out
+
+
+@pytest.mark.parametrize("rule", ["**/" * 8 + "x", "/".join(["**", "a"] * 8), "*a" * 8 + "b", "a?" * 30 + "/**"])
+def test_no_gitignore_pattern_is_slow(tmp_path: Path, rule: str) -> None:
+    (tmp_path / ".gitignore").write_text(f"{rule}\n" * 1000)
+    path = "/".join(["a" * 60] * 40)
+    assert cpu_seconds(lambda: is_ignored(tmp_path, path)) < LONG
+
+
+@pytest.mark.parametrize("suffix", ["js", "ts", "go", "rs", "java", "rb", "py"])
+@pytest.mark.parametrize("words", ['"', "'", "`", "{", "(", "fn a<", "@a class X\n", "mod a {", "if x:\n", "-"])
+def test_text_that_is_no_code_is_read_in_bounded_time(suffix: str, words: str) -> None:
+    text = words * (200_000 // len(words))
+    assert cpu_seconds(lambda: read_source(f"a.{suffix}", text)) < LONG
 
 
 def test_a_gitignore_of_a_folder_applies_to_that_folder(tmp_path: Path) -> None:

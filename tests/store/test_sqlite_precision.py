@@ -156,6 +156,7 @@ def test_a_journal_of_format_5_keeps_its_ageing_states_and_sends_all_to_the_inde
         "DROP INDEX lives_coded",
         "DROP TRIGGER signals_unwritten",
         "DROP TABLE unwritten_signals",
+        "DROP TABLE accepted_files",
     ):
         db.execute(sql)
     for column in ("bits", "told"):

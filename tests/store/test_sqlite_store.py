@@ -543,7 +543,7 @@ def downgrade_to_format_4(db: apsw.Connection) -> None:
     """Take the journal back to format 4."""
     for sort, names in {
         "TRIGGER": "heads_stir heads_rest signals_stir signals_unwritten",
-        "TABLE": "lives stirred dreamt probes unwritten_signals",
+        "TABLE": "lives stirred dreamt probes unwritten_signals accepted_files",
         "INDEX": "signals_by_use versions_by_scope",
     }.items():
         for name in names.split():
@@ -579,6 +579,55 @@ def test_a_journal_of_format_4_keeps_its_counters_and_rechecks_everything(tmp_pa
         assert harness.store.signals.ageing.find_due(LOCAL, NOON) == [used.id]
 
 
+def test_a_journal_of_format_7_queues_only_the_files_of_later_commits(tmp_path: Path) -> None:
+    with open_store(tmp_path) as harness:
+        harness.add("written")
+        harness.mark_files_written()
+        harness.add("queued")
+        assert len(harness.pending_files()) == 1
+    db = apsw.Connection(str(tmp_path / "history.db"))
+    db.execute("DROP TABLE accepted_files; DELETE FROM meta WHERE key LIKE 'projection%'")
+    db.pragma("user_version", 7)
+    db.close()
+    for count in (1, 2):
+        with open_store(tmp_path) as harness:
+            assert len(harness.pending_files()) == count
+            harness.add("later")
+
+
+def test_a_commit_writes_nothing_about_files(harness: StoreHarness) -> None:
+    atom = harness.add("one")
+    harness.mark_files_written()
+    db = harness.store.history.db  # type: ignore[attr-defined]
+
+    def rows() -> list[tuple[Any, ...]]:
+        return [*db.rows("SELECT * FROM files"), *db.rows("SELECT * FROM outbox"), *db.rows("SELECT * FROM meta")]
+
+    before = rows()
+    harness.commit(atom.with_(content="two"), harness.new_atom("three"))
+    assert rows() == before
+    assert len(harness.pending_files()) == 2
+
+
+def test_files_of_commits_before_the_machine_was_started_may_not_have_reached_the_disk(tmp_path: Path) -> None:
+    with open_store(tmp_path) as harness:
+        harness.add("projected in this boot")
+        assert harness.store.projection.catch_up() == []
+        harness.mark_files_written()
+        harness.add("not projected, or the record of it is lost")
+    db = apsw.Connection(str(tmp_path / "history.db"))
+    db.execute("UPDATE meta SET value='an earlier boot' WHERE key='projection_boot'")
+    db.close()
+    with open_store(tmp_path) as harness:
+        (pending,) = harness.pending_files()
+        assert harness.store.projection.unconfirmed_files() == [pending]
+        harness.mark_files_written()
+        assert harness.store.projection.unconfirmed_files() == []
+        harness.add("of this boot")
+        assert len(harness.pending_files()) == 1
+        assert harness.store.projection.unconfirmed_files() == []
+
+
 def test_a_journal_of_the_previous_format_gains_erasure(tmp_path: Path) -> None:
     with open_store(tmp_path) as harness:
         stored = harness.add("tea is ready")
@@ -595,7 +644,7 @@ def test_a_journal_of_the_previous_format_gains_erasure(tmp_path: Path) -> None:
         assert harness.store.admin.check() == []
 
 
-def test_fingerprints_of_format_7_recognise_everyones_words(tmp_path: Path) -> None:
+def test_fingerprints_of_format_8_recognise_everyones_words(tmp_path: Path) -> None:
     tea = FingerprintText("local", FingerprintKind.SENTENCE, "the tea is green")
     with open_store(tmp_path) as harness:
         erase_atoms(harness, harness.add("the tea is green"), fingerprints={tea: 0.3})
@@ -605,7 +654,7 @@ def test_fingerprints_of_format_7_recognise_everyones_words(tmp_path: Path) -> N
     db.execute("INSERT INTO before SELECT mark, at FROM fingerprints")
     db.execute("DROP TABLE fingerprints")
     db.execute("ALTER TABLE before RENAME TO fingerprints")
-    db.pragma("user_version", 7)
+    db.pragma("user_version", 8)
     db.close()
     with open_store(tmp_path) as harness:
         assert harness.erasures.find_erased([tea], 1.0) == {tea: NOON}

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lamina.codebase.gitignore import IgnoreRules
+from lamina.importers.documents.parsed_document import UnreadableDocument
+from lamina.importers.documents.regular_file import is_regular_file, read_regular_file
 
 _TOOL_FOLDERS = """
     .git .hg .svn .jj .bzr CVS node_modules bower_components jspm_packages __pycache__ .venv venv virtualenv .tox .nox
@@ -116,15 +118,9 @@ def walk_tree(root: Path, max_files: int, *, project_files_only: bool = False) -
 def read_bytes(root: Path, path: str, max_bytes: int) -> bytes | None:
     """Return the bytes of a file of a tree; None if it is too large, not a regular file, or not readable."""
     try:
-        handle = os.open(root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
+        return read_regular_file(root / path, max_bytes) if is_regular_file(root / path) else None
+    except (OSError, UnreadableDocument):
         return None
-    with os.fdopen(handle, "rb") as file:
-        try:
-            data = file.read(max_bytes + 1)
-        except OSError:
-            return None
-    return data if len(data) <= max_bytes else None
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

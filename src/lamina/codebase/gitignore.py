@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from pathlib import Path
+
+from lamina.importers.documents.parsed_document import UnreadableDocument
+from lamina.importers.documents.regular_file import is_regular_file, read_regular_file
 
 _GITIGNORE = ".gitignore"
 _MAX_FILE_BYTES = 64 * 1024
@@ -16,16 +20,17 @@ _ANY_FOLDERS = "**"
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRule:
-    """One line of a .gitignore: names from a folder downwards; `is_negated` includes again what
-    earlier lines exclude.
+    """One line of a .gitignore: a pattern for each name from a folder downwards, None for any folders.
+
+    `is_negated` includes again what earlier lines exclude.
     """
 
-    names: tuple[str, ...]
+    patterns: tuple[re.Pattern[str] | None, ...]
     folders_only: bool
     is_negated: bool
 
     def matches(self, names: tuple[str, ...], is_folder: bool) -> bool:
-        return (is_folder or not self.folders_only) and _match(self.names, names)
+        return (is_folder or not self.folders_only) and _match(self.patterns, names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,7 @@ class IgnoreRules:
 
     def with_folder(self, root: Path, folder: str) -> IgnoreRules:
         """Return the rules that apply in a folder of the root; `folder` is `""` for the root itself."""
-        rules = _read_rules(root / folder / _GITIGNORE)
+        rules = _read_rules(root / folder / _GITIGNORE)[: _MAX_RULES - sum(len(rules) for _, rules in self.levels)]
         return IgnoreRules((*self.levels, (f"{folder}/" if folder else "", rules))) if rules else self
 
     def is_ignored(self, path: str, is_folder: bool) -> bool:
@@ -72,10 +77,10 @@ def _is_link(path: Path) -> bool:
 
 def _read_rules(file: Path) -> tuple[IgnoreRule, ...]:
     try:
-        if file.is_symlink() or not file.is_file() or file.stat().st_size > _MAX_FILE_BYTES:
+        if not is_regular_file(file):
             return ()
-        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
-    except (OSError, ValueError):
+        lines = read_regular_file(file, _MAX_FILE_BYTES).decode(errors="replace").splitlines()
+    except (OSError, ValueError, UnreadableDocument):
         return ()
     return tuple(rule for line in lines[:_MAX_RULES] if (rule := _parse_rule(line.rstrip())) is not None)
 
@@ -89,16 +94,26 @@ def _parse_rule(line: str) -> IgnoreRule | None:
     names = tuple(os.path.normpath(pattern).strip("/").split("/"))
     if not pattern or ".." in names or pattern.count("*") > _MAX_STARS:
         return None
-    return IgnoreRule(names if is_fixed else (_ANY_FOLDERS, *names), folders_only, keeps)
+    patterns = (None if name == _ANY_FOLDERS else re.compile(translate(name)) for name in names)
+    return IgnoreRule(tuple(patterns) if is_fixed else (None, *patterns), folders_only, keeps)
 
 
-def _match(pattern: tuple[str, ...], names: tuple[str, ...]) -> bool:
-    if not pattern:
-        return not names
-    if pattern[0] == _ANY_FOLDERS:
-        rest = pattern[1:]
-        if not rest:
-            return bool(names)
-        starts = range(len(names)) if _ANY_FOLDERS in rest else range(max(0, len(names) - len(rest)), len(names))
-        return any(_match(rest, names[at:]) for at in starts)
-    return bool(names) and fnmatchcase(names[0], pattern[0]) and _match(pattern[1:], names[1:])
+def _match(patterns: tuple[re.Pattern[str] | None, ...], names: tuple[str, ...]) -> bool:
+    """Return whether names match patterns, of which None stands for any folders, at the end for one name or more.
+
+    After a mismatch only the last None takes one name more, so that the time is at most the product of the lengths.
+    """
+    at, place, last_any, resume = 0, 0, -1, 0
+    while place < len(names):
+        if at < len(patterns) and patterns[at] is None:
+            if at + 1 == len(patterns):
+                return True
+            last_any, resume, at = at, place, at + 1
+        elif at < len(patterns) and (pattern := patterns[at]) is not None and pattern.match(names[place]):
+            at, place = at + 1, place + 1
+        elif last_any >= 0:
+            resume += 1
+            at, place = last_any + 1, resume
+        else:
+            return False
+    return at == len(patterns)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lamina.errors import NotFound
+from lamina.errors import InvalidInput, NotFound
+from lamina.importers.documents.regular_file import SPECIAL_FILE
 from lamina.importers.import_items import ImportedConversation, ImportProblem, ImportStep, SkippedItem, idempotency_key
 from lamina.importers.note_folder import refuse_own_vault
 from lamina.importers.supported_formats import Importer, open_import
@@ -53,6 +54,8 @@ def detect_importer(path: Path) -> Importer:
         raise NotFound(f"there is no file or folder at {path}")
     if path.is_dir():
         refuse_own_vault(path)
+    elif not path.is_file():
+        raise InvalidInput(f"{path} is {SPECIAL_FILE}; only files and folders can be imported")
     return open_import(path)
 
 

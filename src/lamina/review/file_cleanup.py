@@ -341,4 +341,5 @@ def _fsync(path: Path) -> None:
 def has_pending_writes(ledger: Projection, ids: Sequence[AtomId]) -> bool:
     """Return whether the file of any of these atoms is still to be written."""
     atom_ids = set(ids)
+    ledger.catch_up()
     return bool(atom_ids) and any(pending.atom_id in atom_ids for pending in ledger.pending_files(100_000))

@@ -46,6 +46,14 @@ class RuleContract(Contract):
                     assert (error.old, error.new, list(error.allowed)) == (old, new, STATUS_TRANSITIONS[old].split())
                     assert harness.current(atom) == atom
 
+    def test_an_atom_that_does_not_fit_in_a_file_is_refused(self, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            raises(InvalidInput, harness.add, "x" * ((1 << 20) + 1))
+            raises(InvalidInput, harness.add, "tea", metadata={"note": "x" * (64 << 10)})
+            atom = harness.add("x" * (1 << 19), metadata={"note": "x" * (60 << 10)})
+            raises(InvalidInput, harness.commit, atom.with_(subject="y" * (5 << 10)))
+            assert harness.current(atom) == atom
+
     def test_an_ended_atom_returns_to_active_by_restore_only_and_to_any_status_by_undo(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             for old, new in product(ENDED_STATUSES, Status):

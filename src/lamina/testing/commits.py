@@ -42,7 +42,7 @@ class CommitContract(Contract):
                     raises(kind, harness.commit, *atoms, key="again")
                     assert harness.read() == before
                     assert harness.journal.position() == position
-                    assert harness.store.projection.pending_files(10) == []
+                    assert harness.pending_files(10) == []
                     assert harness.find_ids("zebra") == []
             assert harness.commit(harness.new_atom("good zebra"), key="again").is_repeat is False
 
@@ -174,7 +174,7 @@ class CommitContract(Contract):
                 assert {atom.content for atom in harness.read()} == {"green", "tried zebra"}
             assert harness.read() == [held]
             assert harness.journal.position() == 1
-            assert harness.store.projection.pending_files(10) == []
+            assert harness.pending_files(10) == []
             assert harness.find_ids("zebra") == []
             assert harness.add("after").revision == 1
             assert harness.store.admin.check() == []

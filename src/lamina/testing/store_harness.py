@@ -17,6 +17,7 @@ from lamina.atom.status import Status
 from lamina.clock import Clock, FixedClock
 from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, OpenStore, Store, TextMatch, TextQuery
 from lamina.store.encodings import PackedStates
+from lamina.store.projection import PendingFile
 from lamina.testing.capabilities import Capability
 from lamina.text.analyser import analyse
 from lamina.vault.folder_tree import Stamp
@@ -132,9 +133,14 @@ class StoreHarness:
         """Return the ids of the atoms that match some words, best first."""
         return [match.atom_id for match in self.search(words, *scopes, **filters)]
 
+    def pending_files(self, limit: int = 10_000) -> list[PendingFile]:
+        """Return the files still to be written, those of the last commit included."""
+        self.store.projection.catch_up()
+        return self.store.projection.pending_files(limit)
+
     def mark_files_written(self) -> None:
         """Mark every pending file as written."""
-        files = self.store.projection.pending_files(10_000)
+        files = self.pending_files()
         self.store.projection.mark_written([(file.path, STAMP, file.data) for file in files], 2_000_000_000)
 
 

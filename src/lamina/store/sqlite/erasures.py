@@ -30,6 +30,7 @@ _ATOM_TABLES = (
     ("heads", "atom_id"),
     ("signals", "atom_id"),
     ("unwritten_signals", "atom_id"),
+    ("accepted_files", "atom_id"),
     ("waiting", "segment"),
     ("lives", "atom_id"),
     ("stirred", "atom_id"),
@@ -110,7 +111,6 @@ class SqliteErasures:
             )
             self._db.run_many("INSERT INTO retold VALUES(?,?,?,?)", [(seq, *row) for row in rewritten_rows])
             self._history.heads.put(rewritten_heads)
-            self._outbox.enqueue_files([(heads[atom.id], atom) for atom in rewritten_heads])
             self._outbox.rewrite_deleted_files(rewritten_heads)
             paths = self._outbox.remove_files_of(erasure.erased_ids)
             self._leave_stubs(erasure, erased, at, seq)
