@@ -175,6 +175,8 @@ class EraseBody(OptionalReasonBody):
 
     ids: AtomRefs = Field(default=[])
     session: Label | None = None
+    everywhere: Flag = Field(default=False, description="Erase the same words from all other memories too.")
+    dry_run: Flag = Field(default=False, description="Only return what would be erased, with every passage.")
 
 
 class QuarantineBody(OptionalReasonBody):
