@@ -13,9 +13,8 @@ from lamina.atom.status import Status
 from lamina.documents import verb_arguments as fields
 from lamina.documents.verb_arguments import AtomRef, Flag, Label, Reason, VerbArguments
 from lamina.lifecycle.ageing_decision import StorageTier
-from lamina.lifecycle.lifecycle_state import LifecycleState
 from lamina.lifecycle.signals import Verification
-from lamina.lifecycle.standing import PolicyClass
+from lamina.lifecycle.standing import LifecycleState, PolicyClass
 from lamina.recall.feedback import AnswerVerdict
 from lamina.working.run import RunOutcome
 
