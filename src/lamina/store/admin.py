@@ -6,7 +6,6 @@ from typing import Protocol
 
 from lamina.store.chat_usage import Usage
 from lamina.store.erasure import Erasures
-from lamina.store.erasure_fingerprints import Fingerprints
 from lamina.store.problems import Problems
 from lamina.store.recalls import Recalls
 
@@ -16,11 +15,7 @@ class Admin(Protocol):
 
     @property
     def erasures(self) -> Erasures:
-        """Return what removes text for good."""
-
-    @property
-    def fingerprints(self) -> Fingerprints:
-        """Return the fingerprints by which erased text is recognised."""
+        """Return what removes text for good, and recognises it if it comes again."""
 
     @property
     def problems(self) -> Problems:

@@ -84,7 +84,7 @@ class StoreHarness:
         self.graph = store.graph
         self.encodings, self.ageing = store.passages.encodings, store.signals.ageing
         self.buffer, self.jobs = store.queue.buffer, store.queue.jobs
-        self.erasures, self.fingerprints = store.admin.erasures, store.admin.fingerprints
+        self.erasures = store.admin.erasures
         self._ids = IdSource(os.urandom)
 
     def new_atom(self, content: str = "tea is ready", **fields: Any) -> Atom:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from lamina.clock import Clock
 from lamina.store.sqlite.current_index import CurrentIndex
-from lamina.store.sqlite.erasure_fingerprints import SqliteFingerprints
 from lamina.store.sqlite.erasures import SqliteErasures
 from lamina.store.sqlite.history import HistoryFile
 from lamina.store.sqlite.journal import SqliteJournal
@@ -30,8 +29,7 @@ class SqliteAdmin:
         vfs: str | None,
     ) -> None:
         self._history, self._index = history, index
-        self.fingerprints = SqliteFingerprints(history.db, history.meta("store_key"))
-        self.erasures = SqliteErasures(history, outbox, self.fingerprints, journal.next_commit, self.scrub_index)
+        self.erasures = SqliteErasures(history, outbox, journal.next_commit, self.scrub_index)
         self.problems = SqliteProblems(history.db, clock)
         self.recalls = SqliteRecalls(folder / "recalls.db", vfs=vfs)
         self.usage = SqliteUsage(folder / "usage.db", vfs=vfs)
