@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from cpu_time import LONG, cpu_seconds
 from lamina.codebase import summarize_codebase
 from lamina.codebase.code_summary import MAX_CONTENT_LENGTH, MAX_FILE_BYTES
-from lamina.codebase.file_tree import walk_tree
-from lamina.codebase.gitignore import is_ignored
+from lamina.codebase.file_tree import is_ignored, walk_tree
 from lamina.codebase.grammar_parser import GRAMMAR_LANGUAGES, parse_with_grammar
 from lamina.codebase.line_parser import parse_lines
 from lamina.codebase.source_reader import parse_python, read_source

@@ -1,6 +1,6 @@
 """A file dropped into the inbox is recallable without review and moved away; an unreadable one stays and is reported.
 
-Covers `lamina.importers.no_extraction`.
+Covers `lamina.engine.captures`.
 """
 
 from __future__ import annotations
