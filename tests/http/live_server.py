@@ -122,7 +122,7 @@ def run_server(
         if whole
         else secure_app(make_api(served, ChangeFeed(served, 0.02, beat, max_listeners)), body_seconds=body_seconds)
     )
-    app = gate._app
+    app = gate.app
     assert isinstance(app, FastAPI)
     handled: list[str] = []
     app.add_middleware(_Counting, handled=handled)

@@ -28,10 +28,8 @@ from lamina.dream.probe_step import probe
 from lamina.dream.report import StepReport
 from lamina.dream.steps import STEPS
 from lamina.errors import InvalidInput, TransitionRefused
-from lamina.lifecycle.curves import elastic, huber, l2
-from lamina.lifecycle.half_life import half_life_days
 from lamina.lifecycle.importance import WEIGHTS
-from lamina.lifecycle.retention import RetentionMode, retention
+from lamina.lifecycle.retention import RetentionMode, elastic, half_life_days, huber, l2, retention
 from lamina.lifecycle.signals import AgeingSignals
 from lamina.mcp.read_tools import get
 from lamina.mcp.tool_arguments import GetArguments

@@ -98,7 +98,7 @@ class SecurityMiddleware:
         render_page: Callable[[ProblemDetails, Scope], bytes] | None = None,
         body_seconds: float = MAX_SECONDS,
     ) -> None:
-        self._app, self._rules, self._metrics = app, rules, metrics
+        self.app, self._rules, self._metrics = app, rules, metrics
         self._served_memory, self._allowed_hosts, self._body_seconds = served_memory, allowed_hosts, body_seconds
         memory = served_memory.memory
         self._idempotency_keys = IdempotencyKeys(memory.engine.store.admin.access, memory.now)
@@ -109,7 +109,7 @@ class SecurityMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         match scope["type"]:
             case "lifespan":
-                await self._app(scope, receive, send)
+                await self.app(scope, receive, send)
             case "http":
                 await self._handle_http(scope, receive, send)
             case "websocket":
@@ -289,7 +289,7 @@ class SecurityMiddleware:
         send: Send = ReplyRecorder(sender, reply) if reply is not None else sender
         try:
             async with self._slow_slot() if request.rule.timeout_seconds == SLOW_SECONDS else nullcontext():
-                await self._app(scope, receive, send)
+                await self.app(scope, receive, send)
         except Exception as error:  # noqa: BLE001 - the outermost handler: errors are logged without their message
             frames = "".join(traceback.format_tb(error.__traceback__))
             logger.error("%s failed: %s\n%s", request.rule.route, type(error).__name__, frames)

@@ -27,9 +27,8 @@ from lamina.documents.verb_arguments import (
     VerbArguments,
 )
 from lamina.lifecycle.ageing_decision import StorageTier
-from lamina.lifecycle.lifecycle_state import LifecycleState
 from lamina.lifecycle.signals import Verification
-from lamina.lifecycle.standing import PolicyClass
+from lamina.lifecycle.standing import LifecycleState, PolicyClass
 from lamina.recall.feedback import AnswerVerdict
 from lamina.working.run import RunOutcome
 
