@@ -85,7 +85,7 @@ class FileCleanup:
     def find_unowned(self, terms: RemovalTarget, erased: Collection[AtomId]) -> Iterator[str]:
         """Return files in the vault that lamina does not own and that still contain erased text."""
         cleaner = _ErasureCleaner(terms, erased)
-        owned = {line.path for line in self._ledger.entries() if line.atom_id is not None}
+        owned = {entry.path for entry in self._ledger.list_files().entries if entry.atom_id is not None}
         for path in _list_paths(self._disk.root):
             if path not in owned and cleaner.file_contains(self._disk.root / path):
                 yield path
@@ -297,4 +297,4 @@ def has_pending_writes(ledger: Projection, ids: Sequence[AtomId]) -> bool:
     """Return whether the file of any of these atoms is still to be written."""
     atom_ids = set(ids)
     ledger.catch_up()
-    return bool(atom_ids) and any(pending.atom_id in atom_ids for pending in ledger.pending_files(100_000))
+    return bool(atom_ids) and any(pending.atom_id in atom_ids for pending in ledger.pending_files())
