@@ -123,6 +123,15 @@ def extract_generated_section(content: str) -> str:
     )
 
 
+def change_generated_section(content: str, change: Callable[[str], str]) -> str:
+    """Return the text with the lines between its markers changed; user text stays as it is."""
+    if not has_generated_section(content):
+        return content
+    before, begin, rest = content.partition(SECTION_BEGIN)
+    generated, end, after = rest.partition(SECTION_END)
+    return f"{before}{begin}{change(generated)}{end}{after}"
+
+
 def append_user_text(content: str, text: str) -> str:
     """Return the content with user text added at its end, unless it contains that text."""
     return content if text.strip() in extract_user_text(content) else f"{content.rstrip()}\n\n{text.strip()}"

@@ -19,8 +19,7 @@ from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
 from lamina.capture.existing_statements import is_undone
 from lamina.dream.entity_pages import merge_pages, repeats_undone_page
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import Move, StepPlan
+from lamina.dream.step import Move, StepContext, StepPlan
 from lamina.store.base import AtomFilter, Store
 from lamina.vault import layout
 

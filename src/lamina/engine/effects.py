@@ -20,7 +20,7 @@ from lamina.capture.receipt import Receipt
 from lamina.dream.dream import Progress as DreamProgress
 from lamina.dream.dream import Step, dream
 from lamina.dream.report import DreamReport
-from lamina.dream.step_context import StepContext
+from lamina.dream.step import StepContext
 from lamina.engine.background_work import BackgroundWork
 from lamina.engine.disk_errors import translate_disk_errors
 from lamina.errors import Refused, StoreError

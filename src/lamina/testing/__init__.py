@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lamina.testing.access import AccessContract
 from lamina.testing.admin import ProblemContract, RecallContract, UsageContract
 from lamina.testing.atom_reads import AtomReadContract
 from lamina.testing.capabilities import Capability
@@ -73,6 +74,7 @@ class StoreContract(
     EncodingContract,
     PassageSearchContract,
     ProjectionContract,
+    AccessContract,
     ProblemContract,
     SignalContract,
     BufferContract,

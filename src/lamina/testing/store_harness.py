@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from inspect import signature
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -84,7 +85,7 @@ class StoreHarness:
         self.graph = store.graph
         self.encodings, self.ageing = store.passages.encodings, store.signals.ageing
         self.buffer, self.jobs = store.queue.buffer, store.queue.jobs
-        self.erasures, self.fingerprints = store.admin.erasures, store.admin.fingerprints
+        self.erasures = store.admin.erasures
         self._ids = IdSource(os.urandom)
 
     def new_atom(self, content: str = "tea is ready", **fields: Any) -> Atom:
@@ -150,6 +151,13 @@ class Contract:
     capabilities: frozenset[Capability] = frozenset(Capability)
     """Override it for a backend that lacks some."""
 
+    def __init_subclass__(cls) -> None:
+        """Let tests with the parameter `harness` take `tmp_path`, and open the store in it for them."""
+        super().__init_subclass__()
+        for name, test in list(vars(cls).items()):
+            if name.startswith("test_") and "harness" in signature(test).parameters:
+                setattr(cls, name, _open_for(test))
+
     def make_store(self, tmp_path: Path, clock: Clock) -> OpenStore:
         """Return the store under test. It owns the folder, whose content stays when the store is opened again."""
         raise NotImplementedError
@@ -163,3 +171,17 @@ class Contract:
             yield StoreHarness(store, clock)
         finally:
             store.close()
+
+
+def _open_for(test: Callable[[Any, Any], None]) -> Callable[[Contract, Path], None]:
+    def run(self: Contract, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            test(self, harness)
+
+    run.__name__, run.__qualname__, run.__doc__, run.__module__ = (
+        test.__name__,
+        test.__qualname__,
+        test.__doc__,
+        test.__module__,
+    )
+    return run
