@@ -1,4 +1,7 @@
-"""Define the record: one typed, timestamped statement, or one verbatim part of a conversation or document."""
+"""Define the record (one typed, timestamped statement, or one verbatim part of a conversation), its id and relations.
+
+A text may be partly generated and partly written by people: the generated section is between two marker lines.
+"""
 
 from __future__ import annotations
 
