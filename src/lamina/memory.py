@@ -296,15 +296,23 @@ class Memory(MemoryReader):
 
     @verb(Operation.DELETE)
     def erase(
-        self, ids: str | Sequence[str] = (), reason: str = "asked to erase", *, session: str | None = None
+        self,
+        ids: str | Sequence[str] = (),
+        reason: str = "asked to erase",
+        *,
+        session: str | None = None,
+        everywhere: bool = False,
     ) -> ErasureReceipt:
-        """Remove atoms for good: every version, the sentences they rest on, copies, vectors, files and free space.
+        """Remove atoms for good: every version, the sentences they rest on, what was derived from them, their vectors,
+        files and free space.
 
-        `session` erases everything captured in one session. Only a person may erase, and nothing can undo it. Erased
-        text is recognised and not stored if it is captured again.
+        `session` erases everything captured in one session. The same words in other memories stay, unless `everywhere`;
+        a trial returns every passage that would change. Only a person may erase, and nothing can undo it. Erased text
+        is recognised and not stored if it is captured again.
         """
         self.caller.require_person("erase; only a person may, with `lamina erase`")
-        return erase(self._access, [ids] if isinstance(ids, str) else ids, session, parse_reason(reason))
+        targets = [ids] if isinstance(ids, str) else ids
+        return erase(self._access, targets, session, parse_reason(reason), everywhere=everywhere)
 
     @verb(Operation.UPDATE)
     def pin(self, id: str, reason: str = "pinned") -> Atom:

@@ -16,7 +16,7 @@ from lamina.atom.atom import Atom, AtomId, Signals
 from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.status import Status
 from lamina.caller import Caller
-from lamina.dream.topic_counts import Topic, count_topics
+from lamina.dream.topics import Topic, count_topics
 from lamina.engine import Engine
 from lamina.engine.atom_listing import StandingFilter, list_by_standing, narrow_to_topic, parse_standing_filter
 from lamina.engine.caller_access import CallerAccess
@@ -35,11 +35,9 @@ from lamina.recall.feedback import derive_citation_effects
 from lamina.recall.plan_context import PLAN_LAYERS, PlanContext, build_plan_context
 from lamina.recall.recall_view import list_historical_atoms, parse_view_time, read_historical_atom
 from lamina.recall.session_start_context import MAX_TOPIC_HITS, SessionContext
-from lamina.review.ageing_signals import load_signals_with_history
-from lamina.review.confirmations import count_confirmations
+from lamina.review.ageing_signals import count_confirmations, load_signals_with_history, load_standings
 from lamina.review.export import export
 from lamina.review.history import History, Transition, build_history
-from lamina.review.standings import load_standings
 from lamina.store.base import AtomFilter, Edge, JournalEntry, TextMatch, TextQuery
 from lamina.telemetry import Operation
 from lamina.text.timestamps import TimeInput, to_utc

@@ -23,8 +23,7 @@ from lamina.capture.state_extractor import StateExtractor
 from lamina.capture.statement_extractor import StatementExtractor
 from lamina.capture.urgency_patterns import compile_patterns
 from lamina.clock import Clock
-from lamina.dream.call_budget import BudgetedChat
-from lamina.dream.step_context import StepContext
+from lamina.dream.step import BudgetedChat, StepContext
 from lamina.errors import InvalidInput
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.lifecycle.retention import RetentionMode

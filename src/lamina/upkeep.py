@@ -15,7 +15,7 @@ from lamina.capture.state_extractor import StateExtractor
 from lamina.capture.store_reads import new_ids
 from lamina.dream.dream import Progress as DreamProgress
 from lamina.dream.dream import is_due, select_steps
-from lamina.dream.guidelines import gather_tallies, write_guidelines
+from lamina.dream.guidelines_step import gather_tallies, write_guidelines
 from lamina.dream.report import DreamReport
 from lamina.dream.steps import NIGHTLY, STEPS
 from lamina.engine.atom_changes import AtomChanges

@@ -19,7 +19,7 @@ from lamina.capture.store_reads import new_ids
 from lamina.dream.age_step import age
 from lamina.dream.dream import dream
 from lamina.dream.report import DreamReport
-from lamina.dream.step_context import StepContext
+from lamina.dream.step import StepContext
 from lamina.lifecycle.ageing import decide_ageing as aged
 from lamina.lifecycle.ageing import update_signals
 from lamina.lifecycle.ageing_decision import SMALL_CHANGE, StorageTier

@@ -17,8 +17,7 @@ from lamina.clock import FixedClock
 from lamina.dream.bridge_step import MAX_PER_DAY, bridge
 from lamina.dream.dream import dream
 from lamina.dream.report import DreamReport
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import StepContext, StepPlan
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat
 from lamina.models.embedder import EmbeddingModel, EncodedQuestion, EncodedText, TextToEncode, TokenStates

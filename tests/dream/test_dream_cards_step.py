@@ -34,9 +34,8 @@ from lamina.dream.entity_page_text import MAX_LISTED, MIN_CARD_STATEMENTS, extra
 from lamina.dream.entity_pages import find_names, update_pages
 from lamina.dream.page_summary import Condensed, ShortCard
 from lamina.dream.report import StepReport
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
-from lamina.dream.topic_counts import count_topics
+from lamina.dream.step import StepContext, StepPlan
+from lamina.dream.topics import count_topics
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat
 from lamina.models.chat_schema import build_wire_schema, find_unbounded

@@ -28,8 +28,7 @@ from lamina.capture.store_reads import new_ids
 from lamina.clock import FixedClock
 from lamina.dream.dream import dream
 from lamina.dream.report import StepReport
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import StepContext, StepPlan
 from lamina.dream.synthesis import LINE_CHARS, MAX_LINES, ThemeBasis, basis_of
 from lamina.dream.synthesis_step import CLUSTER_THRESHOLDS, MAX_MODEL_SUMMARIES, merge
 from lamina.lifecycle.ageing_time import AgeingTime

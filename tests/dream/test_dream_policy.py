@@ -14,8 +14,7 @@ from lamina.atom.provenance import Origin
 from lamina.atom.status import Status, TransitionCause
 from lamina.dream.change_policy import MAX_NOTES, apply_policy, context_reader, filter_plan
 from lamina.dream.dream import dream
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import Move, StepPlan
+from lamina.dream.step import Move, StepContext, StepPlan
 from lamina.lifecycle.action_policy import (
     IMPORTANT,
     MIN_CONFIDENCE,
@@ -26,7 +25,7 @@ from lamina.lifecycle.action_policy import (
     decide,
 )
 from lamina.lifecycle.ageing_time import AgeingTime
-from lamina.lifecycle.lifecycle_state import LifecycleState
+from lamina.lifecycle.standing import LifecycleState
 from lamina.testing.store_harness import LOCAL, NOON, StoreHarness
 
 FADED_STATES = (LifecycleState.STALE, LifecycleState.ARCHIVED)

@@ -21,8 +21,7 @@ from lamina.clock import FixedClock
 from lamina.dream.dream import dream
 from lamina.dream.probe_step import MAX_PER_DAY, probe, select_idle
 from lamina.dream.report import DreamReport
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import StepContext, StepPlan
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat
 from lamina.store.base import Store

@@ -30,7 +30,7 @@ from lamina.dream.entity_page_text import extract_summary
 from lamina.dream.identity_page import LINE_CHARS, MAX_CHARS, MAX_FULL_BYTES, find_identity_page
 from lamina.dream.profile_page import MAX_LINES, find_profile_page, render_profile
 from lamina.dream.report import StepReport
-from lamina.dream.step_context import StepContext
+from lamina.dream.step import StepContext
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat
 from lamina.store.base import AtomChange, Commit

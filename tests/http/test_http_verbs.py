@@ -251,6 +251,16 @@ def test_only_admins_confirm_a_held_dream(server: LiveServer) -> None:
     assert refused["needs"] == "admin"
 
 
+def test_a_dry_run_of_an_erasure_lists_the_passages_and_erases_nothing(fresh: LiveServer) -> None:
+    token = fresh.token("owner")
+    id, other = fresh.remember(token, "The code is red seven."), fresh.remember(token, "Listen. The code is red seven.")
+    planned = _post(fresh, token, "/erase", ids=[id], everywhere=True, dry_run=True)
+    changes = {change["atom_id"]: change["becomes"] for change in planned["changes"]}
+    assert (planned["commit"], changes) == (None, {id: "", other: "Listen. [erased]"})
+    assert _post(fresh, token, "/erase", ids=[id])["also_in"] == [other]
+    assert _get(fresh, token, f"/atoms/{other}")["atom"]["content"] == "Listen. The code is red seven."
+
+
 def test_only_a_person_erases(server: LiveServer, owner: str) -> None:
     id = server.remember(owner, "Max has a secret garden.")
     agent = server.token("admin-agent", right=Right.ADMIN, origin=Origin.AGENT)

@@ -19,7 +19,7 @@ from lamina.atom.provenance import Origin
 from lamina.errors import InvalidInput
 from lamina.importers import ImportedConversation, ImportProblem, ImportStep, SkippedItem, detect_importer, plan_import
 from lamina.importers.chat_export import iter_elements
-from lamina.importers.supported_formats import FORMATS
+from lamina.importers.import_plan import FORMATS
 
 TEN_O_CLOCK = datetime(2024, 5, 1, 10, tzinfo=UTC)
 CONVERSATION = [message("user", "I like tea."), message("assistant", "Noted.", START + 60)]

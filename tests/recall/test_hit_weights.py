@@ -21,7 +21,7 @@ from lamina.atom.atom import AtomId, Signals
 from lamina.atom.kinds import Layer
 from lamina.atom.provenance import Origin, parse_scope
 from lamina.atom.status import Status
-from lamina.lifecycle.lifecycle_state import LifecycleState
+from lamina.lifecycle.standing import LifecycleState
 from lamina.recall import Recall
 from lamina.recall.candidate_scoring import (
     MAX_WEIGHT,

@@ -112,9 +112,13 @@ def test_requesting_the_current_precision_writes_nothing(tmp_path: Path) -> None
                 1
             ].items()
         }
-        changes = harness.store.current_index.index.db._db.total_changes()  # type: ignore[attr-defined]
+        reader = apsw.Connection(str(tmp_path / "index.db"), flags=apsw.SQLITE_OPEN_READONLY)
+        version = reader.execute("PRAGMA data_version").fetchall()
         harness.store.passages.encodings.set_precision(wanted)
-        assert harness.store.current_index.index.db._db.total_changes() == changes  # type: ignore[attr-defined]
+        assert reader.execute("PRAGMA data_version").fetchall() == version
+        harness.store.passages.encodings.set_precision({item: 8 if bits == 4 else 4 for item, bits in wanted.items()})
+        assert reader.execute("PRAGMA data_version").fetchall() != version
+        reader.close()
 
 
 def test_the_reported_size_is_the_actual_size(tmp_path: Path) -> None:

@@ -1,13 +1,14 @@
 """The embedded store passes the contract of every store, and what only SQLite files need.
 
 Covers `lamina.store.admin`, `lamina.store.commit_rules`, `lamina.store.dream_progress`, `lamina.store.erasure`,
-`lamina.store.erasure_fingerprints`, `lamina.store.graph`, `lamina.store.jobs`, `lamina.store.queue`,
+ `lamina.store.graph`, `lamina.store.jobs`, `lamina.store.queue`,
 `lamina.store.signals`, `lamina.store.sqlite.admin`, `lamina.store.sqlite.waiting_passages`,
 `lamina.store.sqlite.current_index`,
-`lamina.store.sqlite.dream_progress`, `lamina.store.sqlite.erasure_fingerprints`, `lamina.store.sqlite.graph`,
+`lamina.store.sqlite.dream_progress`, `lamina.store.sqlite.graph`,
 `lamina.store.sqlite.hash_chain`, `lamina.store.sqlite.heads`, `lamina.store.sqlite.history_schema`,
 `lamina.store.sqlite.index_rows`, `lamina.store.sqlite.jobs`, `lamina.store.sqlite.journal`,
-`lamina.store.sqlite.problems`, `lamina.store.sqlite.projection`, `lamina.store.sqlite.queue` and
+`lamina.store.sqlite.file_table`, `lamina.store.sqlite.problems`, `lamina.store.sqlite.projection`,
+`lamina.store.sqlite.queue` and
 `lamina.store.sqlite.signals`.
 """
 
@@ -34,11 +35,13 @@ from lamina.atom.status import Status
 from lamina.clock import Clock, FixedClock
 from lamina.errors import StoreError, StoreTooNew
 from lamina.store.ageing_state import AgeingState
+from lamina.store.erasure import FingerprintKind, FingerprintText
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.history import HistoryFile
 from lamina.store.sqlite.millis import from_millis, to_millis
 from lamina.store.sqlite.passages import MIN_CANDIDATES
 from lamina.testing import ANN, DAY, LOCAL, NOON, StoreContract, StoreHarness
+from lamina.testing.erasures import erase_atoms
 from lamina.text.analyser import analyse
 
 
@@ -618,12 +621,12 @@ def test_files_of_commits_before_the_machine_was_started_may_not_have_reached_th
     db.close()
     with open_store(tmp_path) as harness:
         (pending,) = harness.pending_files()
-        assert harness.store.projection.unconfirmed_files() == [pending]
+        assert harness.store.projection.pending_files(unconfirmed=True) == [pending]
         harness.mark_files_written()
-        assert harness.store.projection.unconfirmed_files() == []
+        assert harness.store.projection.pending_files(unconfirmed=True) == []
         harness.add("of this boot")
         assert len(harness.pending_files()) == 1
-        assert harness.store.projection.unconfirmed_files() == []
+        assert harness.store.projection.pending_files(unconfirmed=True) == []
 
 
 def test_a_journal_of_the_previous_format_gains_erasure(tmp_path: Path) -> None:
@@ -638,8 +641,24 @@ def test_a_journal_of_the_previous_format_gains_erasure(tmp_path: Path) -> None:
     db.close()
     with open_store(tmp_path) as harness:
         assert harness.read() == [stored]
-        assert not harness.store.admin.fingerprints.has_any()
+        assert not harness.store.admin.erasures.has_fingerprints()
         assert harness.store.admin.check() == []
+
+
+def test_fingerprints_of_format_8_recognise_everyones_words(tmp_path: Path) -> None:
+    tea = FingerprintText("local", FingerprintKind.SENTENCE, "the tea is green")
+    with open_store(tmp_path) as harness:
+        erase_atoms(harness, harness.add("the tea is green"), fingerprints={tea: 0.3})
+        assert harness.erasures.find_erased([tea], 1.0) == {}
+    db = apsw.Connection(str(tmp_path / "history.db"))
+    db.execute("CREATE TABLE before(mark BLOB PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID")
+    db.execute("INSERT INTO before SELECT mark, at FROM fingerprints")
+    db.execute("DROP TABLE fingerprints")
+    db.execute("ALTER TABLE before RENAME TO fingerprints")
+    db.pragma("user_version", 8)
+    db.close()
+    with open_store(tmp_path) as harness:
+        assert harness.erasures.find_erased([tea], 1.0) == {tea: NOON}
 
 
 def test_an_idempotency_key_leaves_no_text_in_the_journal_and_is_recognised(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""Define the record: one typed, timestamped statement, or one verbatim part of a conversation or document."""
+"""Define the record (one typed, timestamped statement, or one verbatim part of a conversation), its id and relations.
+
+A text may be partly generated and partly written by people: the generated section is between two marker lines.
+"""
 
 from __future__ import annotations
 
@@ -121,6 +124,15 @@ def extract_generated_section(content: str) -> str:
     return (
         content.partition(SECTION_BEGIN)[2].partition(SECTION_END)[0].strip() if has_generated_section(content) else ""
     )
+
+
+def change_generated_section(content: str, change: Callable[[str], str]) -> str:
+    """Return the text with the lines between its markers changed; user text stays as it is."""
+    if not has_generated_section(content):
+        return content
+    before, begin, rest = content.partition(SECTION_BEGIN)
+    generated, end, after = rest.partition(SECTION_END)
+    return f"{before}{begin}{change(generated)}{end}{after}"
 
 
 def append_user_text(content: str, text: str) -> str:

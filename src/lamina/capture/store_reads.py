@@ -78,7 +78,7 @@ class StoreReads:
     def has_erased(self) -> bool:
         """Return whether anything was ever erased from the store."""
         if self._has_erased is None:
-            self._has_erased = self.store.admin.fingerprints.has_any()
+            self._has_erased = self.store.admin.erasures.has_fingerprints()
         return self._has_erased
 
 

@@ -15,7 +15,7 @@ from lamina.cli.record_views import atom_data, one_line_text, short_id
 from lamina.cli.review import PANEL, render_decisions
 
 if TYPE_CHECKING:
-    from lamina.review.proposal_groups import Proposed
+    from lamina.review.proposals import Proposed
 
 app = typer.Typer(rich_help_panel=PANEL)
 profile = command_group(

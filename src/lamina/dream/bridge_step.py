@@ -23,8 +23,7 @@ from lamina.atom.provenance import Origin
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.capture.llm.quote_support import has_only_known_names
 from lamina.dream.model_thresholds import SimilarityThresholds, similarity_thresholds
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import PlanBuilder, StepPlan
+from lamina.dream.step import PlanBuilder, StepContext, StepPlan
 from lamina.lifecycle.relation_strength import TRAVERSAL_THRESHOLD
 from lamina.models.chat import Chat, system_message, user_message
 from lamina.models.errors import ModelError

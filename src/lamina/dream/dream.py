@@ -15,8 +15,7 @@ from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import TransitionCause
 from lamina.dream.change_policy import apply_policy
 from lamina.dream.report import DreamReport, StepReport, commit_reason
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import StepContext, StepPlan
 from lamina.errors import InvalidInput, LaminaError, StaleRevision
 from lamina.lifecycle.ageing_decision import SMALL_CHANGE, reason_to_hold
 from lamina.logs import summarise_error

@@ -18,8 +18,7 @@ from lamina.dream.entity_page_text import (
 from lamina.dream.entity_pages import is_plain_statement
 from lamina.dream.page_summary import MAX_LINES, condense_lines
 from lamina.dream.scope_pages import find_root_page, plan_root_page
-from lamina.dream.step_context import LIVE, StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import LIVE, StepContext, StepPlan
 from lamina.models.chat import Chat
 from lamina.store.base import Store
 from lamina.text.normal_form import normal_form, one_line

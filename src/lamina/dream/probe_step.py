@@ -25,8 +25,7 @@ from lamina.capture.llm.quote_support import occurs_in
 from lamina.capture.prose import find_statable_sentences
 from lamina.capture.store_reads import StoreReads
 from lamina.dream.entity_pages import is_plain_statement
-from lamina.dream.step_context import LIVE, StepContext
-from lamina.dream.step_plan import TEXT_CHARS, PlanBuilder, StepPlan
+from lamina.dream.step import LIVE, TEXT_CHARS, PlanBuilder, StepContext, StepPlan
 from lamina.lifecycle.signals import recorded_at
 from lamina.models.chat import Chat, Message, system_message, user_message
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise

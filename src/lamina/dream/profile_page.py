@@ -13,8 +13,7 @@ from lamina.atom.provenance import Origin, Scope
 from lamina.dream.entity_page_text import origin_note
 from lamina.dream.entity_pages import is_plain_statement
 from lamina.dream.scope_pages import find_root_page, plan_root_page
-from lamina.dream.step_context import LIVE, StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import LIVE, StepContext, StepPlan
 from lamina.store.base import Store
 from lamina.text.normal_form import ComparisonForm, comparison_form, normal_form, one_line
 from lamina.vault import layout

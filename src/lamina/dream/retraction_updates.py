@@ -24,9 +24,9 @@ from lamina.dream.entity_pages import (
 )
 from lamina.dream.identity_page import IDENTITY_KINDS, find_identity_page, plan_identity
 from lamina.dream.profile_page import PROFILE_KINDS, find_profile_page, plan_profile
-from lamina.dream.step_context import StepContext
+from lamina.dream.step import StepContext
 from lamina.dream.synthesis import ExistingSyntheses
-from lamina.dream.topics_page import find_topics_page
+from lamina.dream.topics import find_topics_page
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.store.base import AtomChange, Commit, EntryChange, Store
 

@@ -15,7 +15,7 @@ from lamina.atom.kinds import kind_traits
 from lamina.atom.provenance import SOURCES_KEY, Origin, Scope, sources_digest
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
 from lamina.dream.dream import VERB
-from lamina.dream.step_context import StepContext
+from lamina.dream.step import StepContext
 from lamina.text.normal_form import name_form, normal_form, one_line
 
 KIND = "synthesis"

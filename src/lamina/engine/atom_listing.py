@@ -9,13 +9,12 @@ from datetime import datetime
 
 from lamina.atom.atom import Atom
 from lamina.atom.status import Status
-from lamina.dream.topic_counts import group_by_topic
+from lamina.dream.topics import group_by_topic
 from lamina.engine.enum_input import parse_enum
 from lamina.lifecycle.ageing_decision import StorageTier
-from lamina.lifecycle.lifecycle_state import LifecycleState
 from lamina.lifecycle.signals import Verification
-from lamina.lifecycle.standing import PolicyClass, Standing
-from lamina.review.standings import load_standings
+from lamina.lifecycle.standing import LifecycleState, PolicyClass, Standing
+from lamina.review.ageing_signals import load_standings
 from lamina.store.base import AtomFilter, Store
 from lamina.text.normal_form import name_form
 

@@ -50,8 +50,9 @@ class CallerAccess:
         else:
             atoms = []
         atoms = atoms or (store.atoms.read(AtomFilter(scopes=scopes, source_ref=id)) if id else [])
-        stub = store.admin.fingerprints.find_stub(id, scopes) if not atoms and id else None
-        if stub is not None:
+        stubs = store.admin.erasures.list_stubs(scopes, id) if not atoms and id else []
+        if len(stubs) == 1:
+            stub = stubs[0]
             raise Erased(stub.atom_id, stub.at, stub.actor, stub.reason)
         if len(atoms) > 1:
             raise NotFound(f"{len(atoms)} atoms have an id that is or ends in {id!r}; give the whole id of one")
@@ -72,7 +73,7 @@ class CallerAccess:
         store = self.engine.store
         before = store.journal.position()
         atoms = read()
-        position = self.engine.effects.commit_file_edits(store.projection.files_of(atom.id for atom in atoms))
+        position = self.engine.effects.commit_file_edits(store.projection.read(ids=[atom.id for atom in atoms]))
         return atoms if position == before else read()
 
     def sync_files(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:

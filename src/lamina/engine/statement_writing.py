@@ -14,7 +14,7 @@ from lamina.capture.receipt import Receipt
 from lamina.capture.redact import redact
 from lamina.engine.caller_access import CallerAccess
 from lamina.errors import InvalidInput
-from lamina.review.propose import complete_proposal, propose
+from lamina.review.proposals import complete_proposal, propose
 from lamina.review.review_context import parse_reason
 
 DEFAULT_REMEMBER_REASON, DEFAULT_PROPOSE_REASON = "asked to remember", "proposed"

@@ -101,6 +101,11 @@ class ChangeFeed:
         return sum(len(watch.listeners) for watch in self._watches.values())
 
     @property
+    def polled_scopes(self) -> frozenset[Scope]:
+        """The scopes whose journal is polled: those with listeners."""
+        return frozenset(self._watches)
+
+    @property
     def is_full(self) -> bool:
         """Return whether no further listener is accepted."""
         return self._is_closed or self.listeners >= self._max_listeners

@@ -18,8 +18,7 @@ import apsw
 from lamina.errors import InvalidInput, LaminaError
 from lamina.importers.documents.parsed_document import DAMAGED_FILE_ERRORS
 from lamina.importers.documents.regular_file import MAX_EXPORT_BYTES, read_head, read_regular_file
-from lamina.importers.engram_entities import import_names, import_relation
-from lamina.importers.engram_memories import EngramContext, Row, import_diary, import_memory
+from lamina.importers.engram_rows import EngramContext, Row, import_diary, import_memory, import_names, import_relation
 from lamina.importers.import_items import ImportProblem, ImportStep, SkippedItem
 from lamina.text.normal_form import one_line
 

@@ -23,8 +23,8 @@ from lamina.capture.redact import redact
 from lamina.capture.statement_commit import SegmentBatch, Writer, classify_statements, commit_verdicts
 from lamina.capture.store_reads import StoreReads
 from lamina.errors import Refused
+from lamina.importers.evidence_quotes import QuoteLocator
 from lamina.importers.import_items import IMPORTED_FROM, ImportedFact
-from lamina.importers.quote_locator import QuoteLocator
 from lamina.lifecycle.signals import merge_counters
 from lamina.store.base import AtomChange, AtomFilter, Commit, Store
 from lamina.text.timestamps import format_time

@@ -23,6 +23,7 @@ from lamina.capture.redact import redact
 from lamina.capture.statement_commit import Writer
 from lamina.capture.store_reads import StoreReads
 from lamina.errors import InvalidInput
+from lamina.importers.evidence_quotes import QuoteLocator
 from lamina.importers.fact_history import ForeignSuccessions, write_fact
 from lamina.importers.import_items import (
     ImportedBox,
@@ -35,7 +36,6 @@ from lamina.importers.import_items import (
 )
 from lamina.importers.import_plan import IMPORTED_BEFORE, ImportPlan
 from lamina.importers.imported_structure import write_box, write_links
-from lamina.importers.quote_locator import QuoteLocator
 from lamina.store.base import AtomFilter, Store, TransactionMode
 from lamina.text.normal_form import normal_form
 

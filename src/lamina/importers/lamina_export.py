@@ -24,7 +24,7 @@ from lamina.capture.pieces import TextPiece
 from lamina.errors import InvalidInput, LaminaError
 from lamina.importers.documents.parsed_document import DAMAGED_FILE_ERRORS
 from lamina.importers.documents.regular_file import MAX_EXPORT_BYTES, read_head, read_regular_file
-from lamina.importers.evidence_index import NOT_ENDED, EvidenceIndex, session_id_of
+from lamina.importers.evidence_quotes import NOT_ENDED, EvidenceIndex, session_id_of
 from lamina.importers.import_items import (
     EvidenceQuote,
     ImportedConversation,

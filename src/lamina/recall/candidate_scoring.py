@@ -16,7 +16,7 @@ from lamina.atom.atom import Signals
 from lamina.atom.kinds import Layer
 from lamina.atom.provenance import Origin, is_of_agent, statements_need_review, trust_of
 from lamina.atom.status import RECALL_WEIGHT, Status
-from lamina.lifecycle.lifecycle_state import STATE_WEIGHTS
+from lamina.lifecycle.standing import STATE_WEIGHTS
 from lamina.logs import summarise_error
 from lamina.models.errors import ModelError
 from lamina.models.reranker import Reranker

@@ -22,7 +22,7 @@ from lamina.atom.passage import passages_of, render_passage
 from lamina.atom.status import Status
 from lamina.errors import InvalidInput
 from lamina.importers.atom_csv_format import COLUMNS, LIST_COLUMNS, LIST_SEPARATOR, escape_cell, format_evidence
-from lamina.importers.evidence_index import EvidenceIndex
+from lamina.importers.evidence_quotes import EvidenceIndex
 from lamina.importers.okf_bundle import ATOM_ID_KEY, INDEX_FILE, LINKS_HEADING, LOG_FILE
 from lamina.store.base import AtomFilter, AtomVersion, Store
 from lamina.text.normal_form import one_line

@@ -25,7 +25,7 @@ from lamina.atom.status import Status
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.statement_commit import retry_exclusively
 from lamina.errors import Refused
-from lamina.review.proposal_groups import union_labels
+from lamina.review.proposals import union_labels
 from lamina.review.review_context import Reviewer, parse_reason
 from lamina.review.revision_fields import apply_revision, parse_revision
 from lamina.store.base import AtomFilter

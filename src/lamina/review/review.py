@@ -13,11 +13,11 @@ from lamina.atom.decisions import ProposalType, proposal_type_of
 from lamina.capture.caller_input import RevisionFields
 from lamina.capture.receipt import Receipt
 from lamina.errors import InvalidInput, NotFound, Refused
-from lamina.review import pairs, proposal_groups
+from lamina.review import pairs, proposals
 from lamina.review.confirm import confirm, reject
 from lamina.review.pairs import Pair
 from lamina.review.pending_items import DecisionType, Item, count_pending, held_statements, list_pending
-from lamina.review.proposal_groups import Proposed
+from lamina.review.proposals import Proposed
 from lamina.review.review_context import Reviewer, parse_reason
 from lamina.review.revision_fields import apply_revision, parse_revision
 from lamina.telemetry import Operation
@@ -105,12 +105,12 @@ class Review:
     @verb(Operation.MAINTAIN)
     def compact(self, *, create_proposals: bool = False) -> Proposed:
         """Group statements with the same text or topic; with `create_proposals`, propose one synthesis for each."""
-        return proposal_groups.compact(self._reviewer, create_proposals=create_proposals)
+        return proposals.compact(self._reviewer, create_proposals=create_proposals)
 
     @verb(Operation.MAINTAIN)
     def dedup(self, *, create_proposals: bool = False) -> Proposed:
         """Group procedures of one workflow; with `create_proposals`, propose the surest of each as canonical."""
-        return proposal_groups.dedup(self._reviewer, create_proposals=create_proposals)
+        return proposals.dedup(self._reviewer, create_proposals=create_proposals)
 
     @verb(Operation.READ)
     def pairs(self, *, later: bool = False) -> builtins.list[Pair]:

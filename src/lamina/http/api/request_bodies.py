@@ -27,9 +27,8 @@ from lamina.documents.verb_arguments import (
     VerbArguments,
 )
 from lamina.lifecycle.ageing_decision import StorageTier
-from lamina.lifecycle.lifecycle_state import LifecycleState
 from lamina.lifecycle.signals import Verification
-from lamina.lifecycle.standing import PolicyClass
+from lamina.lifecycle.standing import LifecycleState, PolicyClass
 from lamina.recall.feedback import AnswerVerdict
 from lamina.working.run import RunOutcome
 
@@ -175,6 +174,8 @@ class EraseBody(OptionalReasonBody):
 
     ids: AtomRefs = Field(default=[])
     session: Label | None = None
+    everywhere: Flag = Field(default=False, description="Erase the same words from all other memories too.")
+    dry_run: Flag = Field(default=False, description="Only return what would be erased, with every passage.")
 
 
 class QuarantineBody(OptionalReasonBody):

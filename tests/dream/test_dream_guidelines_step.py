@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from lamina.atom.atom import IdSource, Signals
 from lamina.clock import FixedClock
-from lamina.dream.guidelines import MAX_LINES, KindTally, gather_tallies, write_guidelines
-from lamina.dream.step_context import StepContext
+from lamina.dream.guidelines_step import MAX_LINES, KindTally, gather_tallies, write_guidelines
+from lamina.dream.step import StepContext
 from lamina.errors import StoreError
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.store.sqlite import SqliteStore

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.lifecycle.fsrs import (
-    FACTOR,
-    WEIGHTS,
+from lamina.lifecycle.retention import (
+    FSRS_FACTOR,
+    FSRS_WEIGHTS,
     FsrsState,
     ReviewRating,
     apply_review,
@@ -23,8 +23,8 @@ days = st.floats(0.0, 1e4)
 
 
 def test_the_21_parameters_give_the_published_curve() -> None:
-    assert len(WEIGHTS) == 21
-    assert round(FACTOR, 5) == 0.98035
+    assert len(FSRS_WEIGHTS) == 21
+    assert round(FSRS_FACTOR, 5) == 0.98035
     assert retrievability(7.0, 7.0) == pytest.approx(0.9, abs=1e-12)
     assert retrievability(90.35, 1.0) == pytest.approx(0.5, abs=1e-4)
 

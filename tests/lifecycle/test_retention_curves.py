@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.lifecycle.curves import add_use_bonus, elastic, elastic_blend, elastic_rate, huber, l2, power
+from lamina.lifecycle.retention import add_use_bonus, elastic, elastic_blend, elastic_rate, huber, l2, power
 
 Curve = Callable[[float], float]
 CURVES: list[Curve] = [l2, huber, elastic, elastic_blend, power]

@@ -1,27 +1,65 @@
-"""Groups statements that could be one, without a model: by text, topic or workflow.
+"""Proposals: statements that are submitted for review, and groups of statements that may become one.
 
-Each group becomes one proposal for review. A statement is in at most one open proposal, and a proposal that a person
-rejected is not made again.
+Groups are found without a model, by text, topic or workflow. Each becomes one proposal. A statement is in at most one
+open proposal, and a proposal that a person rejected is not made again.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from lamina.atom.atom import Atom, AtomId, kind_defaults
+from lamina.atom.atom import Atom, AtomId, IdSource, kind_defaults
 from lamina.atom.claim import claim_of
 from lamina.atom.decisions import PROCEDURE_PROPOSALS, PROPOSAL_TYPE_KEY, ProposalType, proposal_type_of
 from lamina.atom.kinds import Durability, Layer, kind_traits
 from lamina.atom.provenance import TRUST, Origin, Scope
 from lamina.atom.status import ENDED, Status
+from lamina.capture.caller_input import Draft
 from lamina.capture.existing_statements import is_undone
+from lamina.capture.metadata_contracts import complete_metadata
 from lamina.capture.receipt import Outcome, Receipt, Result
+from lamina.capture.statement_commit import (
+    SegmentBatch,
+    Writer,
+    classify_statements,
+    commit_verdicts,
+    retry_exclusively,
+)
+from lamina.capture.store_reads import StoreReads, new_ids
+from lamina.clock import Clock
 from lamina.review.review_context import Reviewer
 from lamina.store.base import AtomFilter, Store
 from lamina.text.normal_form import normal_form, one_line, value_form
+
+
+def propose(
+    drafts: Sequence[Draft], writer: Writer, store: Store, ids: IdSource, clock: Clock, reason: str, key: str | None
+) -> Receipt:
+    """Write statements as pending, for any origin; statements that exist already are not proposed."""
+
+    def attempt() -> Receipt:
+        now = clock.now()
+        fresh = new_ids(ids, now)
+        drafted = (draft.to_atom(next(fresh), writer.scope, writer.origin, writer.principal, now) for draft in drafts)
+        atoms = [atom.with_(status=Status.CONSTRAINED) for atom in drafted]
+        return commit_verdicts(
+            SegmentBatch(), classify_statements(atoms, StoreReads(store), now), writer, store, "propose", reason, key
+        )
+
+    return retry_exclusively(store, attempt)
+
+
+def complete_proposal(fields: Mapping[str, Any], reason: str | None, origin: Origin) -> dict[str, Any]:
+    """Return a proposal's fields with its metadata completed; InvalidInput if a key is missing, such as the reason."""
+    completed = complete_metadata(fields, reason, origin)
+    if "profile_key" in (completed.get("metadata") or {}):
+        completed["metadata"] = {PROPOSAL_TYPE_KEY: ProposalType.PROFILE_UPDATE.value, **completed["metadata"]}
+    return completed
+
 
 MAX_TOPIC_STATEMENTS = 50
 """A topic with more statements is too broad for one synthesis."""

@@ -1,6 +1,6 @@
-"""Learns from usage how much of each kind of memory to keep: short lines for the model that condenses memories.
+"""Step guidelines: what use has shown about what is worth storing, kept on a page that extraction follows.
 
-They only advise: missing or damaged counters give fewer lines, never an error.
+Guidelines only advise: missing or damaged counters give fewer lines, never an error.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import GUIDELINES_PAGE, Atom
 from lamina.atom.kinds import KINDS, Layer
 from lamina.atom.status import Status
-from lamina.dream.step_context import StepContext
+from lamina.dream.scope_pages import plan_root_page
+from lamina.dream.step import StepContext, StepPlan
 from lamina.errors import LaminaError
 from lamina.lifecycle.signals import AgeingSignals, from_counters, success_rate
 from lamina.store.base import AtomFilter
@@ -118,3 +119,18 @@ def _usage_lines(name: str, tally: KindTally) -> Iterator[tuple[float, str]]:
         yield tally.count, f"{name}: {usage}: {advice}"
     elif share >= OFTEN_USED:
         yield tally.count, f"{name}: {usage}: keep it whole, with its names, numbers and dates"
+
+
+_INTRODUCTION = (
+    "What use has shown. Extraction with a chat model follows these lines, and list items that you write outside of "
+    "this section."
+)
+
+
+def guidelines(context: StepContext) -> StepPlan:
+    """Plan the guidelines page; without new lines an existing one stays as it is."""
+    lines = write_guidelines(gather_tallies(context))
+    if not lines:
+        return StepPlan()
+    generated = "\n".join(["# Guidelines", "", _INTRODUCTION, "", *(f"- {line}" for line in lines)])
+    return plan_root_page(context, GUIDELINES_PAGE, generated, f"{len(lines)} guidelines")
