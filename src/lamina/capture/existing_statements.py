@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from difflib import SequenceMatcher
+from itertools import islice
 
 from lamina.atom.atom import Atom, AtomId, effective_from
 from lamina.atom.claim import Claim, can_replace, claim_of, comparable_value
@@ -68,9 +69,11 @@ class ExistingStatements:
         ]
 
     def on_same_subject(self, atom: Atom) -> list[Atom]:
-        """Return the current statements on the same subject."""
-        ids = self._by_subject.get((atom.scope, normal_form(atom.subject)), ()) if atom.subject else ()
-        return [self._atoms[atom_id] for atom_id in ids if self._atoms[atom_id].status in _CURRENT_STATUSES]
+        """Return the current statements on the same subject: of many, the first ones read and the last ones decided."""
+        ids = self._by_subject.get((atom.scope, normal_form(atom.subject)), {}) if atom.subject else {}
+        first, last = islice(ids, MAX_ON_SUBJECT), islice(reversed(ids), MAX_ON_SUBJECT)
+        chosen = [self._atoms[atom_id] for atom_id in dict.fromkeys((*first, *reversed([*last])))]
+        return [statement for statement in chosen if statement.status in _CURRENT_STATUSES]
 
     def current_values(self, atom: Atom, claim: Claim) -> list[Atom]:
         """Return the active statements that are the only value of the claim."""
