@@ -54,6 +54,7 @@ def apply_forget_requests(
     What people say to each other is no request to the memory: if several people speak, only direct orders count.
     """
     count = 0
+    have_several_people: dict[str, bool] = {}
     for turn in turns:
         segment = working_set.get(AtomId(turn.segment))
         if (
@@ -67,7 +68,9 @@ def apply_forget_requests(
         min_probability = (
             MIN_PROBABILITY_LIGHT if state_reader is not None and state_reader.is_light else MIN_PROBABILITY
         )
-        states = state_reader.read(turn.text) if state_reader and not _has_several_people(segment) else ()
+        if segment.id not in have_several_people:
+            have_several_people[segment.id] = _has_several_people(segment)
+        states = state_reader.read(turn.text) if state_reader and not have_several_people[segment.id] else ()
         requests = find_forget_requests(turn.text, states, min_probability)[: MAX_REQUESTS - count]
         count += len(requests)
         spans = [(request.start, request.end) for request in requests]
