@@ -46,7 +46,9 @@ class SqliteStore:
         self.graph = SqliteGraph(self.current_index)
         self.queue = SqliteQueue(db, clock)
         self.projection = SqliteProjection(outbox, self.history, self.journal.append, self.signals.get, self.lock)
-        self.admin = SqliteAdmin(folder, self.history, outbox, self.journal, self.current_index, clock, vfs=vfs)
+        self.admin = SqliteAdmin(
+            folder, self.history, outbox, self.journal, self.current_index, self.queue, clock, vfs=vfs
+        )
 
     @contextmanager
     def transaction(self, mode: TransactionMode) -> Iterator[SqliteTransaction]:
