@@ -17,7 +17,7 @@ import pytest
 import lamina
 from command_result import Cli
 from lamina import Atom, FixedClock, Memory, Settings
-from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
+from lamina.access import RateLimits, Right, ServedMemory
 from lamina.atom.atom import AtomId
 from lamina.atom.kinds import Layer
 from lamina.atom.provenance import TRUST, Origin
@@ -237,7 +237,7 @@ def test_the_nine_factors_are_shown_and_add_up_everywhere(memory: Memory, cli: C
 
 def test_http_and_the_web_page_show_the_factors(memory: Memory) -> None:
     atom = memory.remember(PORT, kind="event").atom
-    served = ServedMemory(memory, AccessTokenStore(memory.engine.state, memory.now), RateLimiter(1000, 1000))
+    served = ServedMemory.for_memory(memory, RateLimits(1000, 1000))
     _, token = served.tokens.create("owner", memory.scope, Right.ADMIN, Origin.HUMAN)
 
     def read(url: str) -> str:

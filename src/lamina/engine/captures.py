@@ -106,7 +106,7 @@ class SessionReading:
             writer,
             engine.store,
             engine.ids,
-            engine.clock.now(),
+            self._access.now(),
             engine.settings.segment_chars,
             timedelta(minutes=engine.settings.idle_minutes),
             extractor,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from lamina.store.access import AccessState
 from lamina.store.chat_usage import Usage
 from lamina.store.erasure import Erasures
 from lamina.store.problems import Problems
@@ -16,6 +17,10 @@ class Admin(Protocol):
     @property
     def erasures(self) -> Erasures:
         """Return what removes text for good, and recognises it if it comes again."""
+
+    @property
+    def access(self) -> AccessState:
+        """Return what server processes share: tokens, replies and rate limits."""
 
     @property
     def problems(self) -> Problems:

@@ -93,7 +93,8 @@ class PassageSearchContract(Contract):
             assert (second.speaker, second.at_ms, second.is_question, second.in_window) == ("", _ms(NOON), False, False)
             assert (third.speaker, third.at_ms, third.in_window) == ("", _ms(NOON - 2 * DAY), True)
             assert (third.scope, third.status, third.layer) == (ANN, Status.ARCHIVED, fact.layer)
-            assert (third.origin, third.recorded_ms) == (fact.origin, _ms(NOON))
+            assert fact.recorded_at is not None
+            assert (third.origin, third.recorded_ms) == (fact.origin, _ms(fact.recorded_at))
             assert [first.digest, second.digest, third.digest] == text_digests(talk) + text_digests(fact)
             assert first.session == second.session != third.session
             assert second.position == first.position + 1

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from inspect import signature
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -17,7 +18,7 @@ from lamina.atom.status import Status
 from lamina.clock import Clock, FixedClock
 from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, OpenStore, Store, TextMatch, TextQuery
 from lamina.store.encodings import PackedStates
-from lamina.store.projection import PendingFile
+from lamina.store.projection import FileWritten, PendingFile
 from lamina.testing.capabilities import Capability
 from lamina.text.analyser import analyse
 from lamina.vault.folder_tree import Stamp
@@ -141,7 +142,7 @@ class StoreHarness:
     def mark_files_written(self) -> None:
         """Mark every pending file as written."""
         files = self.pending_files()
-        self.store.projection.mark_written([(file.path, STAMP, file.data) for file in files], 2_000_000_000)
+        self.store.projection.record([FileWritten(file.path, file.data, STAMP) for file in files], 2_000_000_000)
 
 
 class Contract:
@@ -149,6 +150,13 @@ class Contract:
 
     capabilities: frozenset[Capability] = frozenset(Capability)
     """Override it for a backend that lacks some."""
+
+    def __init_subclass__(cls) -> None:
+        """Let tests with the parameter `harness` take `tmp_path`, and open the store in it for them."""
+        super().__init_subclass__()
+        for name, test in list(vars(cls).items()):
+            if name.startswith("test_") and "harness" in signature(test).parameters:
+                setattr(cls, name, _open_for(test))
 
     def make_store(self, tmp_path: Path, clock: Clock) -> OpenStore:
         """Return the store under test. It owns the folder, whose content stays when the store is opened again."""
@@ -163,3 +171,17 @@ class Contract:
             yield StoreHarness(store, clock)
         finally:
             store.close()
+
+
+def _open_for(test: Callable[[Any, Any], None]) -> Callable[[Contract, Path], None]:
+    def run(self: Contract, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            test(self, harness)
+
+    run.__name__, run.__qualname__, run.__doc__, run.__module__ = (
+        test.__name__,
+        test.__qualname__,
+        test.__doc__,
+        test.__module__,
+    )
+    return run

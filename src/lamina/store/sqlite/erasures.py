@@ -42,7 +42,7 @@ _ATOM_TABLES = (
 class SqliteErasures:
     """Removes text from history.db.
 
-    `next_commit` returns an id, a time and the commit before it; `scrub_index` cleans index.db.
+    `next_commit` returns an id, a time and the commit before it; `scrub_derived` cleans the other databases.
     """
 
     def __init__(
@@ -50,10 +50,10 @@ class SqliteErasures:
         history: HistoryFile,
         outbox: Outbox,
         next_commit: Callable[[], tuple[CommitId, datetime, Tip]],
-        scrub_index: Callable[[], None],
+        scrub_derived: Callable[[], None],
     ) -> None:
         self._history, self._db, self._outbox = history, history.db, outbox
-        self._next_commit, self._scrub_index = next_commit, scrub_index
+        self._next_commit, self._scrub_derived = next_commit, scrub_derived
         self._key = history.meta("store_key")
 
     def find_mentions(self, words: Collection[str], scopes: Sequence[Scope]) -> Mentions:
@@ -192,7 +192,7 @@ class SqliteErasures:
             self._db.run_many("DELETE FROM swapped WHERE sha256=?", [(sha256,) for sha256 in swap_copies])
             self._db.run_many("UPDATE erasing SET sought='', paths='[]' WHERE seq=?", [(seq,) for seq in cleaned])
         finished = [(unfinished.seq,) for unfinished in self.list_pending() if not unfinished.search_json]
-        self._scrub_index()
+        self._scrub_derived()
         self._db.scrub()
         with self._db.write_transaction(durable=True):
             self._db.run_many("DELETE FROM erasing WHERE seq=?", finished)
