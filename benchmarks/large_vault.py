@@ -21,10 +21,9 @@ import lamina
 from benchmarks.data_set import BenchCollection, BenchSession
 from benchmarks.locomo import generate_sessions
 from benchmarks.ranking_metrics import quantile
-from lamina.atom.atom import Atom, kind_defaults
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import Atom, IdSource, kind_defaults
 from lamina.atom.passage import render_passage
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.memory import Memory
 from lamina.models.embedder import TextToEncode
 from lamina.settings import Settings

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lamina.atom.scope import Scope, agent_name, organisation_name, parse_scope, readable_scopes
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin, Scope, agent_name, organisation_name, parse_scope, readable_scopes
 from lamina.errors import InvalidScope, Refused
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import lamina
 from lamina import FixedClock, InvalidInput, Memory, Origin, Outcome, Result, Scope, Status
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import IdSource
 from lamina.capture.caller_input import parse_draft
 from lamina.capture.capture import remember
 from lamina.capture.statement_commit import Writer
@@ -300,7 +300,7 @@ def test_missing_content_is_refused_with_the_name_of_the_field(memory: Memory) -
 
 
 @pytest.mark.parametrize("end", ["2026-11-14", date(2026, 11, 14)])
-def test_a_bare_end_date_means_through_that_day(memory: Memory, clock: FixedClock, end: object) -> None:
+def test_a_bare_end_date_means_through_that_day(memory: Memory, clock: FixedClock, end: date | str) -> None:
     atom = memory.remember("The sale is on.", valid_until=end).atom
     assert atom.valid_until == datetime(2026, 11, 15, tzinfo=UTC)
     assert len(memory.recall("sale").hits) == 1

@@ -11,8 +11,7 @@ import pytest
 
 import lamina
 from lamina import Atom, FixedClock, Memory, Origin, Result, Scope, Status
-from lamina.atom.atom import Evidence
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId, Evidence
 from lamina.capture.existing_statements import MAX_ON_SUBJECT, MAX_RECENT_ENDED
 from lamina.capture.statement_commit import classify_statements
 from lamina.capture.store_reads import StoreReads

@@ -15,8 +15,8 @@ import pytest
 import lamina
 from fake_state_models import FakeStateModel
 from lamina import FixedClock, Memory, Result, Settings, Status
-from lamina.atom.pair import LIKELY_CHANGE_CONFIDENCE
-from lamina.atom.scope import Scope
+from lamina.atom.decisions import LIKELY_CHANGE_CONFIDENCE
+from lamina.atom.provenance import Scope
 from lamina.capture.extractor import CapturedTurn, ExtractedStatement
 from lamina.capture.queued_extraction import ExtractionPolicy, ExtractionSchedule
 from lamina.capture.state_extractor import StateExtractor

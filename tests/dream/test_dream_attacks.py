@@ -11,16 +11,14 @@ import pytest
 
 import lamina
 from lamina import InvalidInput, Memory, Refused, Settings
-from lamina.atom.identity import IdSource
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.atom import IdSource, Relation, RelationName
 from lamina.atom.status import Status
 from lamina.capture.store_reads import new_ids
 from lamina.dream.age_step import next_link_ageing
 from lamina.dream.dream import Step, dream
 from lamina.dream.profile_page import find_profile_page
 from lamina.dream.report import StepReport
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import Move, StepPlan
+from lamina.dream.step import Move, StepContext, StepPlan
 from lamina.errors import StoreError
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.testing import LOCAL, StoreHarness

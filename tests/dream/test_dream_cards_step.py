@@ -15,18 +15,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lamina import Atom, FixedClock
-from lamina.atom.generated_section import (
+from lamina.atom.atom import (
     SECTION_BEGIN,
     SECTION_END,
+    IdSource,
     append_user_text,
     extract_generated_section,
     extract_user_text,
     has_generated_section,
     replace_generated_section,
 )
-from lamina.atom.identity import IdSource
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.store_reads import new_ids
 from lamina.dream.cards_step import SUMMARIES_A_DAY, cards, plan_cards_since
 from lamina.dream.dream import dream
@@ -34,9 +34,8 @@ from lamina.dream.entity_page_text import MAX_LISTED, MIN_CARD_STATEMENTS, extra
 from lamina.dream.entity_pages import find_names, update_pages
 from lamina.dream.page_summary import Condensed, ShortCard
 from lamina.dream.report import StepReport
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
-from lamina.dream.topic_counts import count_topics
+from lamina.dream.step import StepContext, StepPlan
+from lamina.dream.topics import count_topics
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat
 from lamina.models.chat_schema import build_wire_schema, find_unbounded

@@ -35,8 +35,7 @@ from random_stores import (
 )
 
 from lamina import FixedClock, Memory
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.status import Status
 from lamina.dream.dream import LEASE_SECONDS, dream
 from lamina.dream.report import DreamReport

@@ -1,6 +1,6 @@
 """Statements that name files, commands or packages are compared with the declared folders of code.
 
-Covers `lamina.dream.code_root` and `lamina.dream.project_manifests`.
+Covers `lamina.dream.code_root` and `lamina.dream.code_root`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import Atom, IdSource
 from lamina.atom.kinds import Layer
 from lamina.atom.status import Status
 from lamina.capture.store_reads import new_ids
@@ -27,8 +26,7 @@ from lamina.dream.code_references import CodeReference, ReferenceType, find_refe
 from lamina.dream.dream import dream
 from lamina.dream.drift_step import STEP, Severity, drift, score
 from lamina.dream.report import DreamReport
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import StepContext, StepPlan
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.review.undo import undo
 from lamina.store.sqlite import SqliteStore

@@ -19,18 +19,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import IdSource
-from lamina.atom.proposal import ProposalType, proposal_type_of
+from lamina.atom.atom import Atom, IdSource, Signals
+from lamina.atom.decisions import ProposalType, proposal_type_of
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.statement_commit import Writer
 from lamina.capture.store_reads import new_ids
 from lamina.clock import FixedClock
 from lamina.dream.dream import dream
 from lamina.dream.report import StepReport
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import StepContext, StepPlan
 from lamina.dream.synthesis import LINE_CHARS, MAX_LINES, ThemeBasis, basis_of
 from lamina.dream.synthesis_step import CLUSTER_THRESHOLDS, MAX_MODEL_SUMMARIES, merge
 from lamina.lifecycle.ageing_time import AgeingTime

@@ -15,7 +15,7 @@ from random_stores import BEGINS, DAY, THINGS
 
 import lamina
 from lamina import FixedClock, Memory, Settings
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 from lamina.dream.report import DreamReport
 from lamina.dream.steps import NIGHTLY, STEPS, describe_changes
 from lamina.models.light_embedder import find_light_files

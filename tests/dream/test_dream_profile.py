@@ -13,12 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lamina import Atom, Memory
-from lamina.atom.atom import kind_defaults
-from lamina.atom.generated_section import SECTION_BEGIN, SECTION_END, extract_generated_section, extract_user_text
-from lamina.atom.identity import IdSource
-from lamina.atom.scope import Scope
+from lamina.atom.atom import (
+    SECTION_BEGIN,
+    SECTION_END,
+    IdSource,
+    extract_generated_section,
+    extract_user_text,
+    kind_defaults,
+)
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.store_reads import new_ids
 from lamina.dream.cards_step import cards
 from lamina.dream.dream import dream
@@ -26,7 +30,7 @@ from lamina.dream.entity_page_text import extract_summary
 from lamina.dream.identity_page import LINE_CHARS, MAX_CHARS, MAX_FULL_BYTES, find_identity_page
 from lamina.dream.profile_page import MAX_LINES, find_profile_page, render_profile
 from lamina.dream.report import StepReport
-from lamina.dream.step_context import StepContext
+from lamina.dream.step import StepContext
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat
 from lamina.store.base import AtomChange, Commit

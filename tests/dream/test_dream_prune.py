@@ -10,14 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.atom import Atom, AtomId, IdSource, Relation, RelationName
 from lamina.clock import FixedClock
 from lamina.dream.age_step import age, age_links, next_link_ageing
 from lamina.dream.dream import dream
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import StepContext, StepPlan
 from lamina.dream.steps import LOG_RETENTION, prune
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.store.chat_usage import ModelUsage

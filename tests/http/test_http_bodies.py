@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from live_server import LiveServer, run_server
 
-from lamina.access import RateLimiter, Right
+from lamina.access import RateLimits, Right
 from lamina.http.route_rights import OPERATION_POLICIES, OperationPolicy
 from lamina.http.security_middleware import MAX_SLOW_REQUESTS
 from lamina.http.thread_limit import MAX_THREADS
@@ -232,7 +232,7 @@ def test_an_invalid_id_is_not_found(server: LiveServer, owner: str, id: str) -> 
 
 
 def test_too_many_requests_are_rate_limited(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with run_server(tmp_path, budgets=RateLimiter(reads=3, writes=2)) as server:
+    with run_server(tmp_path, budgets=RateLimits(reads=3, writes=2)) as server:
         token, other = server.token("busy"), server.token("calm")
         reads = [server.ask("GET", "/v1/top", token) for _ in range(4)]
         writes = [server.ask("POST", "/v1/remember", token, {"content": f"Number {n}."}) for n in range(3)]

@@ -204,7 +204,7 @@ def test_many_listeners_share_one_query(fresh: LiveServer) -> None:
     for message in messages:
         next(message)
     assert feed.listeners == 20
-    assert len(feed._watches) == 1
+    assert feed.polled_scopes == {"org:local"}
     fresh.remember(token, "Heard by all.")
     assert all("data: " in next(message) for message in messages)
     for one in opened_memory:

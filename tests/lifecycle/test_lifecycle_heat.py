@@ -10,11 +10,11 @@ from random_atoms import DAY, NOON, ages_in_days, atoms, make_event, make_signal
 
 from lamina.atom.atom import Atom
 from lamina.atom.kinds import Durability, Layer
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.lifecycle.heat import decay, feedback_score, heat
-from lamina.lifecycle.lifecycle_state import LifecycleState, lifecycle_state, lifecycle_weight
 from lamina.lifecycle.signals import AgeingSignals, Verification, success_rate, verification
+from lamina.lifecycle.standing import LifecycleState, lifecycle_state, lifecycle_weight
 
 TIERS = {"speculative": 0.2, "inferred": 0.5, "implied": 0.8, "explicit": 1.0}
 FRESH = AgeingSignals()

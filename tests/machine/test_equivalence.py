@@ -34,15 +34,14 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 import lamina
 from lamina import Atom, AtomId, FixedClock, Memory, Receipt, RelationName, Settings, Status
 from lamina.atom.json_record import to_record
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import ENDED, TRANSITIONS, TransitionCause, check_transition
 from lamina.errors import NotFound, Refused, TransitionRefused, UndoRefused
 from lamina.review.undo import last_undoable
 from lamina.store.base import AtomFilter, JournalEntry
 from lamina.vault import layout
-from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import Stamp
-from lamina.vault.replaced_files import SwapResult
+from lamina.vault.disk import Disk, SwapResult
+from lamina.vault.folder_tree import Stamp
 
 RUNS = int(os.environ.get("LAMINA_MACHINE_RUNS", "20"))
 SEED = os.environ.get("LAMINA_MACHINE_SEED", "20261114")

@@ -19,8 +19,7 @@ from pydantic import BaseModel, Field
 
 import lamina
 from lamina import FixedClock, Settings
-from lamina.atom.atom import Atom, Evidence
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Evidence
 from lamina.capture.change.change_nomination import SentenceLine
 from lamina.capture.extractor import CapturedTurn, ExtractedStatement
 from lamina.capture.llm.change_nominator import ChatNominator

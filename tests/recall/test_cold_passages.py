@@ -86,8 +86,10 @@ def test_temporary_states_equal_stored_ones_and_are_computed_once(tmp_path: Path
         }
         assert counting.seen == MAX_RECOMPUTED + 4
         small = RecomputedStates(limit=3)
-        small.states(counting, wanted[:5])
-        assert len(small._states) == 3
+        for first, computed in ((0, 5), (2, 0), (1, 1)):
+            counting.seen = 0
+            small.states(counting, wanted[first:5])
+            assert counting.seen == computed
 
 
 def test_a_recall_writes_nothing_and_is_repeatable(tmp_path: Path) -> None:

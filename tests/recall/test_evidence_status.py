@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from town_conversations import DAY, NOON, open_memory, texts
 
 from lamina import Atom, Hit
-from lamina.atom.relation import RelationName
+from lamina.atom.atom import RelationName
 from lamina.atom.status import Status
 
 OLD, NEW = "My dentist is Dr Reyes.", "From March my dentist is Dr Moss."

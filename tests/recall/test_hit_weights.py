@@ -17,13 +17,11 @@ from town_conversations import DAY, NOON, answers, open_memory, populate, questi
 
 from command_result import Cli
 from lamina import Atom, FixedClock, Memory
-from lamina.atom.atom import Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId, Signals
 from lamina.atom.kinds import Layer
-from lamina.atom.scope import parse_scope
+from lamina.atom.provenance import Origin, parse_scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
-from lamina.lifecycle.lifecycle_state import LifecycleState
+from lamina.lifecycle.standing import LifecycleState
 from lamina.recall import Recall
 from lamina.recall.candidate_scoring import (
     MAX_WEIGHT,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lamina.atom.atom import Signals
 from lamina.atom.kinds import Layer
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.errors import InvalidInput
 from lamina.lifecycle.heat import heat

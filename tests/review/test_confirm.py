@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import lamina
 from lamina import Atom, FixedClock, Memory, NotFound, Refused, Result, Status
 from lamina.atom.json_record import to_record
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

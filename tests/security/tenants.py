@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import lamina
 from lamina import FixedClock, LaminaError, Memory
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.recall import Recall
 from lamina.review.review import Review
 from lamina.store.base import AtomFilter, TextQuery

@@ -17,21 +17,19 @@ import pytest
 import lamina
 from command_result import Cli
 from lamina import Atom, FixedClock, Memory, Settings
-from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
-from lamina.atom.identity import AtomId
+from lamina.access import RateLimits, Right, ServedMemory
+from lamina.atom.atom import AtomId
 from lamina.atom.kinds import Layer
+from lamina.atom.provenance import TRUST, Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import TRUST, Origin
 from lamina.capture.store_reads import new_ids
 from lamina.dream.dream import dream
 from lamina.dream.probe_step import probe
 from lamina.dream.report import StepReport
 from lamina.dream.steps import STEPS
 from lamina.errors import InvalidInput, TransitionRefused
-from lamina.lifecycle.curves import elastic, huber, l2
-from lamina.lifecycle.half_life import half_life_days
 from lamina.lifecycle.importance import WEIGHTS
-from lamina.lifecycle.retention import RetentionMode, retention
+from lamina.lifecycle.retention import RetentionMode, elastic, half_life_days, huber, l2, retention
 from lamina.lifecycle.signals import AgeingSignals
 from lamina.mcp.read_tools import get
 from lamina.mcp.tool_arguments import GetArguments
@@ -239,7 +237,7 @@ def test_the_nine_factors_are_shown_and_add_up_everywhere(memory: Memory, cli: C
 
 def test_http_and_the_web_page_show_the_factors(memory: Memory) -> None:
     atom = memory.remember(PORT, kind="event").atom
-    served = ServedMemory(memory, AccessTokenStore(memory.engine.state, memory.now), RateLimiter(1000, 1000))
+    served = ServedMemory.for_memory(memory, RateLimits(1000, 1000))
     _, token = served.tokens.create("owner", memory.scope, Right.ADMIN, Origin.HUMAN)
 
     def read(url: str) -> str:

@@ -13,7 +13,7 @@ from lattice_vault import NOON, SeedVault, open_vault
 
 import lamina
 from lamina import InvalidInput, Result, Status
-from lamina.atom.identity import is_atom_id
+from lamina.atom.atom import is_atom_id
 from lamina.atom.kinds import KINDS, Layer
 from llm_server import Json, completion, scripted
 

@@ -20,10 +20,10 @@ from starlette.testclient import TestClient
 import lamina
 from command_result import Cli
 from lamina import InvalidScope, Memory, Result, Settings, Status
-from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
-from lamina.atom.identity import AtomId
+from lamina.access import RateLimits, Right, ServedMemory
+from lamina.atom.atom import AtomId
 from lamina.atom.kinds import EXTRACTED_KINDS, Durability
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.clock import FixedClock
 from lamina.http.app import make_api, secure_app
 from lamina.http.change_feed import ChangeFeed
@@ -432,7 +432,7 @@ def test_blocks_are_part_of_the_context_in_python_and_on_the_command_line(cli: C
 
 def test_blocks_are_part_of_the_context_over_http(memory: Memory) -> None:
     memory.block("launch").add("chief", "Freeze on Friday.")
-    served = ServedMemory(memory, AccessTokenStore(memory.engine.state, memory.now), RateLimiter(10**6, 10**6))
+    served = ServedMemory.for_memory(memory, RateLimits(10**6, 10**6))
     token = served.tokens.create("owner", "org:local", Right.ADMIN, Origin.HUMAN)[1]
     app = secure_app(make_api(served, ChangeFeed(served)))
     with TestClient(app, base_url="http://127.0.0.1", headers={"Authorization": f"Bearer {token}"}) as client:

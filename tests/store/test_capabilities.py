@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 from unittest import SkipTest
 
 import pytest
@@ -20,7 +21,7 @@ class WithoutFiles(StoreContract):
 
 
 def test_a_missing_capability_skips_its_tests_by_name_and_runs_the_rest(tmp_path: Path) -> None:
-    contract = WithoutFiles()
+    contract: Any = WithoutFiles()
     with pytest.raises(SkipTest, match="`files`"):
         contract.test_files_that_are_not_atoms_are_recorded_and_forgotten(tmp_path)
     contract.test_problems_are_listed_until_they_are_resolved(tmp_path)

@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 from lamina.errors import NotFound
 from lamina.store.recalls import MAX_RECALLS, unknown_recall
 from lamina.store.sqlite.scratch_db import SqliteRecalls

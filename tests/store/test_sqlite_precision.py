@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 from lamina.atom.passage import passage_digest, passages_of
 from lamina.atom.status import Status
 from lamina.clock import FixedClock
@@ -112,9 +112,13 @@ def test_requesting_the_current_precision_writes_nothing(tmp_path: Path) -> None
                 1
             ].items()
         }
-        changes = harness.store.current_index.index.db._db.total_changes()  # type: ignore[attr-defined]
+        reader = apsw.Connection(str(tmp_path / "index.db"), flags=apsw.SQLITE_OPEN_READONLY)
+        version = reader.execute("PRAGMA data_version").fetchall()
         harness.store.passages.encodings.set_precision(wanted)
-        assert harness.store.current_index.index.db._db.total_changes() == changes  # type: ignore[attr-defined]
+        assert reader.execute("PRAGMA data_version").fetchall() == version
+        harness.store.passages.encodings.set_precision({item: 8 if bits == 4 else 4 for item, bits in wanted.items()})
+        assert reader.execute("PRAGMA data_version").fetchall() != version
+        reader.close()
 
 
 def test_the_reported_size_is_the_actual_size(tmp_path: Path) -> None:
@@ -156,6 +160,7 @@ def test_a_journal_of_format_5_keeps_its_ageing_states_and_sends_all_to_the_inde
         "DROP INDEX lives_coded",
         "DROP TRIGGER signals_unwritten",
         "DROP TABLE unwritten_signals",
+        "DROP TABLE accepted_files",
     ):
         db.execute(sql)
     for column in ("bits", "told"):

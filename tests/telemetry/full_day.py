@@ -18,9 +18,8 @@ from lamina.atom.status import Status
 from lamina.daemon import Daemon, DaemonEvent
 from lamina.store.base import TextQuery
 from lamina.store.passages import PassageFilter
-from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import Stamp
-from lamina.vault.replaced_files import SwapResult
+from lamina.vault.disk import Disk, SwapResult
+from lamina.vault.folder_tree import Stamp
 
 
 class FullDay:

@@ -15,8 +15,8 @@ import pytest
 from torture_harness import Tally, expect_none, fresh_seed, show, wrong_files
 
 import lamina
-from lamina.atom.identity import AtomId
-from lamina.atom.trust import Origin
+from lamina.atom.atom import AtomId
+from lamina.atom.provenance import Origin
 from lamina.errors import Refused
 from lamina.memory import Memory
 from lamina.store.base import AtomChange, Commit

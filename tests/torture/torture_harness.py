@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.memory import Memory
 from lamina.store.base import AtomFilter
 from lamina.vault import atom_file, layout
-from lamina.vault.strict_yaml_reader import Unreadable
+from lamina.vault.yaml_codec import Unreadable
 
 HUMAN_VERBS = frozenset({"adopt", "edit", "delete"})
 """What sync writes into the journal when a person did something."""

@@ -33,8 +33,8 @@ class SurfacesChapter(TourChapter):
             "lamina token create tour --right write",
             create,
         )
-        stored = (self.vault / ".lamina" / "tokens.json").read_text("utf-8")
-        step.checks.append(("the token itself is not stored", self.ids["token"] not in stored))
+        stored = b"".join(file.read_bytes() for file in (self.vault / ".lamina").glob("access.db*"))
+        step.checks.append(("the token itself is not stored", self.ids["token"].encode() not in stored))
         return step
 
     def serve_requests(self) -> TourStep:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.atom import Atom, AtomId, IdSource
+from lamina.atom.provenance import statements_need_review
 from lamina.atom.status import Status
-from lamina.atom.trust import statements_need_review
 from lamina.capture.caller_input import Draft
 from lamina.capture.change.declared_statements import TOPIC_KINDS, LoadStates, compare_declared
 from lamina.capture.change.repetitions import drop_stored_pieces, filters_of_ended_statements

@@ -10,17 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, Relation, RelationName, effective_from
 from lamina.atom.claim import Claim, claim_of, comparable_value, is_one_of_several
-from lamina.atom.effective_status import effective_from
-from lamina.atom.pair import LIKELY_CHANGE_CONFIDENCE, is_uncertain_contradiction
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.decisions import LIKELY_CHANGE_CONFIDENCE, is_uncertain_contradiction
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.existing_statements import ExistingStatements
 from lamina.capture.receipt import Result
-from lamina.text.equivalence import are_equivalent
-from lamina.text.normal_form import normal_form, value_form
+from lamina.text.normal_form import are_equivalent, normal_form, value_form
 
 CORRECTION = "correction"
 """The tag of a statement that says that an earlier one was wrong."""

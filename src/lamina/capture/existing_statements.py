@@ -8,22 +8,17 @@ from dataclasses import replace
 from datetime import datetime
 from difflib import SequenceMatcher
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, AtomId, effective_from
 from lamina.atom.claim import Claim, can_replace, claim_of, comparable_value
-from lamina.atom.effective_status import effective_from
-from lamina.atom.identity import AtomId
+from lamina.atom.decisions import has_sure_contradiction
 from lamina.atom.kinds import MemoryType
-from lamina.atom.lineage_trust import lineage_trust
-from lamina.atom.pair import has_sure_contradiction
-from lamina.atom.scope import Scope, readable_scopes
+from lamina.atom.provenance import Scope, lineage_trust, readable_scopes, trust_of
 from lamina.atom.status import RECALL_WEIGHT, Status
-from lamina.atom.trust import trust_of
 from lamina.capture.store_reads import StoreReads
 from lamina.store.base import AtomFilter, Store, TextQuery
 from lamina.store.passages import PassageFilter
 from lamina.text.analyser import analyse
-from lamina.text.equivalence import ComparisonForm, comparison_form
-from lamina.text.normal_form import normal_form
+from lamina.text.normal_form import ComparisonForm, comparison_form, normal_form
 from lamina.text.timestamps import parse_time
 
 READ_BATCH = 500

@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom, AtomId, IdSource
+from lamina.atom.passage import is_assistant
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.extractor import CapturedTurn
 from lamina.capture.memory_requests import may_contain_request
 from lamina.capture.receipt import Receipt
@@ -31,7 +30,6 @@ from lamina.errors import LaminaError
 from lamina.store.base import AtomFilter, Store, TransactionMode
 from lamina.store.jobs import new_lease_token
 from lamina.store.waiting_passages import Buffer, BufferedPassage, SessionBacklog
-from lamina.text.speaker_roles import is_assistant
 
 JOB = "read for statements"
 """The name of the job whose lease the background reader takes."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lamina.atom.atom import Evidence
+from lamina.atom.passage import is_assistant, is_role
 from lamina.capture.extractor import CapturedTurn, ExtractedStatement
 from lamina.capture.memory_requests import find_labelled_statements, find_remember_requests, is_direct_order
 from lamina.capture.prose import find_fenced_code, is_pasted, is_prose, is_question
 from lamina.models.state_model import SentenceState
 from lamina.states.state_reader import StateReader
 from lamina.text.normal_form import one_line
-from lamina.text.speaker_roles import is_assistant, is_role
 
 MIN_PROBABILITY = 0.5
 """The least probability at which the state model is believed."""

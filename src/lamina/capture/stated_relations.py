@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from lamina.atom.atom import Atom, Evidence
-from lamina.atom.identity import AtomId
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.atom import Atom, AtomId, Evidence, Relation, RelationName
 from lamina.capture.change.change_nomination import Nomination
 from lamina.capture.change.working_set import CURRENT_STATUSES, WorkingSet
 from lamina.capture.extractor import CapturedTurn, ExtractedStatement, StatedRelation, StoredStatement

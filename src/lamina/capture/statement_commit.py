@@ -8,13 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, AtomId, Relation, RelationName
 from lamina.atom.claim import mark_multi_valued
-from lamina.atom.identity import AtomId
-from lamina.atom.relation import Relation, RelationName
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import TRUST, Origin, Scope
 from lamina.atom.status import RECALL_WEIGHT, Status
-from lamina.atom.trust import TRUST, Origin
 from lamina.capture.change.dependants import DependencyRule, find_dependants
 from lamina.capture.classification import SURE, StatementVerdict, classify
 from lamina.capture.erased_text import find_erased_statements

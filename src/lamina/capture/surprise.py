@@ -9,7 +9,7 @@ from math import exp
 
 from lamina.atom.atom import Atom
 from lamina.atom.kinds import MemoryType
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.models.embedder import Embedder
 from lamina.store.base import Store

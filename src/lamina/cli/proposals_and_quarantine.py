@@ -15,7 +15,7 @@ from lamina.cli.review import PANEL, render_decisions
 from lamina.cli.write import IdArgument, PrivateOption, ReasonOption
 
 if TYPE_CHECKING:
-    from lamina.review.proposal_groups import Proposed
+    from lamina.review.proposals import Proposed
 
 app = typer.Typer(rich_help_panel=PANEL)
 profile = command_group(

@@ -94,7 +94,7 @@ def _serve_requests(
 def _create_owner_token(served: ServedMemory, report: EventHandler) -> None:
     """Create a token for the vault's owner if there is none, and print it once."""
     from lamina.access import Right
-    from lamina.atom.trust import Origin
+    from lamina.atom.provenance import Origin
     from lamina.daemon import DaemonEvent, DaemonEventType
 
     if served.tokens.list():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lamina.atom.identity import is_atom_id
+from lamina.atom.atom import is_atom_id
 from lamina.cli.command import command
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, Json
@@ -24,8 +24,7 @@ from lamina.errors import NotFound
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lamina.atom.atom import Atom
-    from lamina.atom.identity import AtomId
+    from lamina.atom.atom import Atom, AtomId
     from lamina.capture.pieces import TextPiece
     from lamina.memory import Memory
 

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from lamina.atom.atom import Atom, kind_defaults
-from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.atom import Atom, AtomId, IdSource, kind_defaults
 from lamina.atom.kinds import Layer
+from lamina.atom.provenance import statements_need_review
 from lamina.atom.status import ENDED, Status
-from lamina.atom.trust import statements_need_review
 from lamina.capture.erased_text import find_erased_statements
 from lamina.capture.existing_statements import is_undone
 from lamina.capture.receipt import Outcome, Receipt, Result
@@ -24,7 +23,7 @@ from lamina.capture.store_reads import StoreReads, new_ids
 from lamina.codebase.code_summary import CodebaseSummary, CodeEntry
 from lamina.errors import InvalidInput
 from lamina.store.base import AtomChange, AtomFilter, Commit, Store
-from lamina.text.hidden_characters import HIDDEN_TEXT_TAG, has_hidden_text
+from lamina.text.normal_form import HIDDEN_TEXT_TAG, has_hidden_text
 
 KIND = "code"
 CODEBASE, PATH, SHA256, READ_BY = "codebase", "path", "sha256", "read_by"

@@ -12,24 +12,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, AtomId, Relation, RelationName
 from lamina.atom.atom import Signals as Counted
-from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer, kind_traits
-from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import PlanBuilder, StepPlan
+from lamina.dream.step import PlanBuilder, StepContext, StepPlan
 from lamina.lifecycle.ageing import COOL_AFTER_DAYS, decide_archival
 from lamina.lifecycle.ageing import decide_ageing as aged
 from lamina.lifecycle.ageing_decision import AgeingAction, StorageTier
 from lamina.lifecycle.ageing_time import AgeingTime, add_clamped, days_since
 from lamina.lifecycle.importance import effective_importance
-from lamina.lifecycle.lifecycle_state import lifecycle_state
 from lamina.lifecycle.promotion import WORKING_TERM
 from lamina.lifecycle.relation_strength import DECAY_WINDOW, MIN_CONFIDENCE, decay_relation
 from lamina.lifecycle.retention import retention
 from lamina.lifecycle.signals import AgeingSignals, recorded_at
+from lamina.lifecycle.standing import lifecycle_state
 from lamina.review.ageing_signals import add_history, current_signals
 from lamina.store.ageing_state import AgeingState
 from lamina.store.base import AtomVersion

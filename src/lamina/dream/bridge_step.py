@@ -16,23 +16,20 @@ from typing import Annotated, TypeAlias
 import numpy as np
 from pydantic import BaseModel, Field
 
-from lamina.atom.atom import Atom, kind_defaults
-from lamina.atom.identity import AtomId
-from lamina.atom.proposal import PROPOSAL_TYPE_KEY, ProposalType
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.atom import Atom, AtomId, Relation, RelationName, kind_defaults
+from lamina.atom.decisions import PROPOSAL_TYPE_KEY, ProposalType
+from lamina.atom.passage import is_role
+from lamina.atom.provenance import Origin
 from lamina.atom.status import RECALL_WEIGHT, Status
-from lamina.atom.trust import Origin
 from lamina.capture.llm.quote_support import has_only_known_names
 from lamina.dream.model_thresholds import SimilarityThresholds, similarity_thresholds
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import PlanBuilder, StepPlan
+from lamina.dream.step import PlanBuilder, StepContext, StepPlan
 from lamina.lifecycle.relation_strength import TRAVERSAL_THRESHOLD
 from lamina.models.chat import Chat, system_message, user_message
 from lamina.models.errors import ModelError
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise
 from lamina.recall.name_recognition import SentenceTokenKind, tokenise_sentence
 from lamina.text.normal_form import normal_form, one_line
-from lamina.text.speaker_roles import is_role
 from lamina.vectors.integer_vectors import Floats
 
 MAX_LINES = 6

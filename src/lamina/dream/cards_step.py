@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.status import Status
 from lamina.dream.entity_page_text import (
     MIN_CARD_STATEMENTS,
@@ -37,8 +36,7 @@ from lamina.dream.identity_page import IDENTITY_KINDS, plan_identity
 from lamina.dream.name_groups import StatementsByName, alias_of, group_by_name, group_names
 from lamina.dream.page_summary import summarise_page
 from lamina.dream.profile_page import PROFILE_KINDS, plan_profile
-from lamina.dream.step_context import LIVE, StepContext
-from lamina.dream.step_plan import Move, PlanBuilder, StepPlan
+from lamina.dream.step import LIVE, Move, PlanBuilder, StepContext, StepPlan
 
 MAX_CHANGES = 5000
 """With more changes than this, checking everything is faster."""

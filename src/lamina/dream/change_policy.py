@@ -6,13 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.trust import TRUST, Origin
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.atom.atom import Atom, AtomId
+from lamina.atom.provenance import TRUST, Origin
+from lamina.dream.step import StepContext, StepPlan
 from lamina.lifecycle.action_policy import PolicyContext, classify_change, find_objection, lifecycle_stage
-from lamina.lifecycle.lifecycle_state import LifecycleState
+from lamina.lifecycle.standing import LifecycleState
 
 MAX_NOTES = 20
 """The most changes that were left out are listed one by one in the notes."""

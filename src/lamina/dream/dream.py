@@ -11,13 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import TransitionCause
-from lamina.atom.trust import Origin
 from lamina.dream.change_policy import apply_policy
 from lamina.dream.report import DreamReport, StepReport, commit_reason
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import StepContext, StepPlan
 from lamina.errors import InvalidInput, LaminaError, StaleRevision
 from lamina.lifecycle.ageing_decision import SMALL_CHANGE, reason_to_hold
 from lamina.logs import summarise_error

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lamina.atom.atom import Atom
-from lamina.atom.generated_section import IDENTITY_PAGE
-from lamina.atom.scope import Scope, agent_name
+from lamina.atom.atom import IDENTITY_PAGE, Atom
+from lamina.atom.passage import ASSISTANT_NAMES
+from lamina.atom.provenance import Scope, agent_name
 from lamina.dream.entity_page_text import (
     SUMMARY_HEADING,
     SUMMARY_OF,
@@ -18,13 +18,11 @@ from lamina.dream.entity_page_text import (
 from lamina.dream.entity_pages import is_plain_statement
 from lamina.dream.page_summary import MAX_LINES, condense_lines
 from lamina.dream.scope_pages import find_root_page, plan_root_page
-from lamina.dream.step_context import LIVE, StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import LIVE, StepContext, StepPlan
 from lamina.models.chat import Chat
 from lamina.store.base import Store
 from lamina.text.normal_form import normal_form, one_line
 from lamina.text.sentences import find_sentences
-from lamina.text.speaker_roles import ASSISTANT_NAMES
 from lamina.vault import layout
 
 MAX_FULL_BYTES = 8 * 1024

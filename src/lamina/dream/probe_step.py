@@ -12,14 +12,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from lamina.atom.atom import Atom, Evidence, kind_defaults
-from lamina.atom.effective_status import effective_from
+from lamina.atom.atom import Atom, Evidence, Relation, RelationName, effective_from, kind_defaults
+from lamina.atom.decisions import are_both_valid, find_pair_link
 from lamina.atom.kinds import KINDS
-from lamina.atom.pair import are_both_valid, find_pair_link
 from lamina.atom.passage import Passage
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.provenance import Origin, statements_need_review
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin, statements_need_review
 from lamina.capture.change.repetitions import is_trusted_passage
 from lamina.capture.change.working_set import WorkingSet
 from lamina.capture.classification import DOUBTFUL
@@ -27,8 +25,7 @@ from lamina.capture.llm.quote_support import occurs_in
 from lamina.capture.prose import find_statable_sentences
 from lamina.capture.store_reads import StoreReads
 from lamina.dream.entity_pages import is_plain_statement
-from lamina.dream.step_context import LIVE, StepContext
-from lamina.dream.step_plan import TEXT_CHARS, PlanBuilder, StepPlan
+from lamina.dream.step import LIVE, TEXT_CHARS, PlanBuilder, StepContext, StepPlan
 from lamina.lifecycle.signals import recorded_at
 from lamina.models.chat import Chat, Message, system_message, user_message
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise

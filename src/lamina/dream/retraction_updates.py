@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
-from lamina.atom.atom import Atom
-from lamina.atom.generated_section import extract_generated_section, replace_generated_section
-from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom, AtomId, IdSource, extract_generated_section, replace_generated_section
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.sentence_removal import remove_linked_lines
 from lamina.atom.status import RECALL_WEIGHT, Status
-from lamina.atom.trust import Origin
 from lamina.capture.store_reads import new_ids
 from lamina.dream.entity_pages import (
     EntityPages,
@@ -27,9 +24,9 @@ from lamina.dream.entity_pages import (
 )
 from lamina.dream.identity_page import IDENTITY_KINDS, find_identity_page, plan_identity
 from lamina.dream.profile_page import PROFILE_KINDS, find_profile_page, plan_profile
-from lamina.dream.step_context import StepContext
+from lamina.dream.step import StepContext
 from lamina.dream.synthesis import ExistingSyntheses
-from lamina.dream.topics_page import find_topics_page
+from lamina.dream.topics import find_topics_page
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.store.base import AtomChange, Commit, EntryChange, Store
 

@@ -14,12 +14,11 @@ from lamina.dream.bridge_step import bridge
 from lamina.dream.cards_step import cards
 from lamina.dream.dream import VERB, Step
 from lamina.dream.drift_step import drift
-from lamina.dream.guidelines_page import guidelines
+from lamina.dream.guidelines_step import guidelines
 from lamina.dream.probe_step import probe
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import StepContext, StepPlan
 from lamina.dream.synthesis_step import merge
-from lamina.dream.topics_page import topics
+from lamina.dream.topics import topics
 from lamina.store.encodings import PrecisionChange
 
 LOG_RETENTION = timedelta(days=90)

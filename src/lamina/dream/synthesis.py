@@ -10,15 +10,12 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lamina.atom.atom import Atom, kind_defaults
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, kind_defaults
 from lamina.atom.kinds import kind_traits
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import SOURCES_KEY, Origin, Scope, sources_digest
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
-from lamina.atom.summary_validity import SOURCES_KEY, sources_digest
-from lamina.atom.trust import Origin
 from lamina.dream.dream import VERB
-from lamina.dream.step_context import StepContext
+from lamina.dream.step import StepContext
 from lamina.text.normal_form import name_form, normal_form, one_line
 
 KIND = "synthesis"

@@ -15,16 +15,14 @@ from typing import Annotated
 import numpy as np
 from pydantic import BaseModel, Field
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.effective_status import effective_from
+from lamina.atom.atom import Atom, Signals, effective_from
 from lamina.atom.passage import passage_model_text, passages_of
 from lamina.atom.status import Status
 from lamina.capture.llm.quote_support import has_only_known_names
 from lamina.dream.clusters import find_clusters
 from lamina.dream.duplicate_proposals import propose_duplicates
 from lamina.dream.model_thresholds import similarity_thresholds
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import PlanBuilder, StepPlan
+from lamina.dream.step import PlanBuilder, StepContext, StepPlan
 from lamina.dream.synthesis import (
     LINE_CHARS,
     MAX_CITED,

@@ -7,10 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, is_atom_id
-from lamina.atom.scope import Scope
-from lamina.atom.trust import Origin, limit_origin
+from lamina.atom.atom import Atom, AtomId, is_atom_id
+from lamina.atom.provenance import Origin, Scope, limit_origin
 from lamina.caller import Caller
 from lamina.capture.receipt import Receipt
 from lamina.capture.statement_commit import Writer
@@ -52,8 +50,9 @@ class CallerAccess:
         else:
             atoms = []
         atoms = atoms or (store.atoms.read(AtomFilter(scopes=scopes, source_ref=id)) if id else [])
-        stub = store.admin.fingerprints.find_stub(id, scopes) if not atoms and id else None
-        if stub is not None:
+        stubs = store.admin.erasures.list_stubs(scopes, id) if not atoms and id else []
+        if len(stubs) == 1:
+            stub = stubs[0]
             raise Erased(stub.atom_id, stub.at, stub.actor, stub.reason)
         if len(atoms) > 1:
             raise NotFound(f"{len(atoms)} atoms have an id that is or ends in {id!r}; give the whole id of one")

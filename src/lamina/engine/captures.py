@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom
+from lamina.atom.provenance import Scope
 from lamina.capture.box import seal_boxes
 from lamina.capture.capture import capture
 from lamina.capture.conversation import Conversation
+from lamina.capture.extractor import CapturedTurn
 from lamina.capture.queued_extraction import (
     ExtractionPolicy,
     ExtractionSchedule,
@@ -19,12 +21,37 @@ from lamina.capture.queued_extraction import (
 )
 from lamina.capture.receipt import Receipt, merge_receipts
 from lamina.capture.statement_commit import Writer
-from lamina.capture.statement_extractor import StatementExtractor
-from lamina.capture.store_reads import new_ids
+from lamina.capture.statement_extractor import StatementBatch, StatementExtractor
+from lamina.capture.store_reads import WriteContext, new_ids
 from lamina.dream.entity_pages import find_names, update_pages
 from lamina.engine.caller_access import CallerAccess
-from lamina.importers.no_extraction import without_extraction
 from lamina.sync import Progress
+
+
+class WithoutExtraction(StatementExtractor):
+    """Extracts no statements, so that what was decided about them in the other memory is not reversed."""
+
+    def extract(
+        self,
+        turns: Sequence[CapturedTurn],
+        before: Sequence[CapturedTurn],
+        segments: Mapping[str, Atom],
+        context: WriteContext,
+    ) -> StatementBatch:
+        """Return no statements."""
+        return StatementBatch([], "the memory they come from")
+
+
+def without_extraction(extractor: StatementExtractor) -> StatementExtractor:
+    """Return an extractor with the same parts that extracts nothing."""
+    return WithoutExtraction(
+        extractor=extractor.extractor,
+        urgency_patterns=extractor.urgency_patterns,
+        embedder=extractor.embedder,
+        multi_valued=extractor.multi_valued,
+        state_reader=extractor.state_reader,
+    )
+
 
 SEAL_INTERVAL = timedelta(minutes=1)
 """Time between two searches for boxes that can be sealed; each reads the newest statements."""

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from lamina.atom.atom import Atom
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.capture.queued_extraction import SessionLease, hold_lease
 from lamina.capture.receipt import Receipt
 from lamina.dream.dream import Progress as DreamProgress
 from lamina.dream.dream import Step, dream
 from lamina.dream.report import DreamReport
-from lamina.dream.step_context import StepContext
+from lamina.dream.step import StepContext
 from lamina.engine.background_work import BackgroundWork
 from lamina.engine.disk_errors import translate_disk_errors
 from lamina.errors import Refused, StoreError

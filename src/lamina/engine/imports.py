@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.capture.conversation import Conversation
 from lamina.capture.receipt import Receipt
 from lamina.capture.statement_commit import Writer
@@ -34,10 +35,11 @@ class Imports:
 
     def import_path(self, path: Path, *, private: bool, progress: Progress | None) -> ImportReport:
         """Import a file or folder; InvalidInput if it is in the vault or contains it."""
-        root = self._access.engine.root.resolve()
-        if path.resolve().is_relative_to(root):
+        # `Path.resolve` fails where links form a loop.
+        root, target = (Path(os.path.realpath(place)) for place in (self._access.engine.root, path))
+        if target.is_relative_to(root):
             raise InvalidInput(f"{path} is inside this vault; files in its inbox are imported automatically")
-        if root.is_relative_to(path.resolve()):
+        if root.is_relative_to(target):
             raise InvalidInput(f"{path} contains this vault; import the other folders and files in it one by one")
         caller, tally = self._access.caller, ImportTally()
         scope = caller.writing_scope(private)

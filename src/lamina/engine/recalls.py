@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.passage import passages_of
+from lamina.atom.provenance import is_summary, is_summary_outdated
 from lamina.atom.status import Status
-from lamina.atom.summary_validity import is_summary, is_summary_outdated
 from lamina.engine.caller_access import CallerAccess
 from lamina.lifecycle.importance import effective_importance
 from lamina.recall import Recall, RecallRequest, recall

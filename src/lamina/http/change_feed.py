@@ -23,7 +23,7 @@ from lamina.http.journal_batches import iter_commits_after, last_position
 
 if TYPE_CHECKING:
     from lamina.access import Principal, ServedMemory
-    from lamina.atom.scope import Scope
+    from lamina.atom.provenance import Scope
     from lamina.memory import Memory
     from lamina.store.base import JournalEntry
 
@@ -98,6 +98,11 @@ class ChangeFeed:
     def listeners(self) -> int:
         """The number of listeners."""
         return sum(len(watch.listeners) for watch in self._watches.values())
+
+    @property
+    def polled_scopes(self) -> frozenset[Scope]:
+        """The scopes whose journal is polled: those with listeners."""
+        return frozenset(self._watches)
 
     @property
     def is_full(self) -> bool:

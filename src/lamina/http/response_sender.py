@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from starlette.types import Message, Send
 
-from lamina.http.idempotency import REPLAYED_HEADER, StoredReply
+from lamina.http.idempotency import REPLAYED_HEADER, RunningReply
 from lamina.http.problem import MEDIA_TYPE, ProblemDetails
 from lamina.http.security_headers import Headers, add_security_headers
+from lamina.store.access import StoredReply
 
 
 class ResponseSender:
@@ -59,13 +60,13 @@ class ResponseSender:
         await self(
             {"type": "http.response.start", "status": reply.status, "headers": [*reply.headers, REPLAYED_HEADER]}
         )
-        await self({"type": "http.response.body", "body": bytes(reply.body)})
+        await self({"type": "http.response.body", "body": reply.body})
 
 
 class ReplyRecorder:
-    """Records a response in a stored reply while it is sent, also if the client no longer waits for it."""
+    """Records a response in a running reply while it is sent, also if the client no longer waits for it."""
 
-    def __init__(self, send: Send, reply: StoredReply) -> None:
+    def __init__(self, send: Send, reply: RunningReply) -> None:
         self._send, self._reply = send, reply
         self._status = 0
 

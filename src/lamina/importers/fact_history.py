@@ -12,10 +12,8 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.effective_status import effective_from
-from lamina.atom.identity import AtomId, IdSource, is_atom_id
-from lamina.atom.scope import Scope, readable_scopes
+from lamina.atom.atom import Atom, AtomId, IdSource, Signals, effective_from, is_atom_id
+from lamina.atom.provenance import Scope, readable_scopes
 from lamina.atom.status import Status, TransitionCause
 from lamina.capture.caller_input import parse_draft, redact_fields
 from lamina.capture.erased_text import find_erased_statements
@@ -25,8 +23,8 @@ from lamina.capture.redact import redact
 from lamina.capture.statement_commit import SegmentBatch, Writer, classify_statements, commit_verdicts
 from lamina.capture.store_reads import StoreReads
 from lamina.errors import Refused
+from lamina.importers.evidence_quotes import QuoteLocator
 from lamina.importers.import_items import IMPORTED_FROM, ImportedFact
-from lamina.importers.quote_locator import QuoteLocator
 from lamina.lifecycle.signals import merge_counters
 from lamina.store.base import AtomChange, AtomFilter, Commit, Store
 from lamina.text.timestamps import format_time

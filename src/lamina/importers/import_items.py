@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
 
-from lamina.atom.atom import Signals
-from lamina.atom.relation import RelationName
+from lamina.atom.atom import RelationName, Signals
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.caller_input import Draft
 from lamina.capture.pieces import TextPiece
 from lamina.capture.redact import redact
-from lamina.text.normal_form import to_nfkc
+from lamina.text.analyser import to_nfkc
 
 IMPORTED_FROM = "imported_from"
 """The metadata key for the memory and the id a statement comes from, if its `source_id` is the one it had there."""

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.capture.redact import redact
 from lamina.errors import Refused
 from lamina.store.jobs import Job, Jobs, LeaseRenewal, has_ended, new_lease_token

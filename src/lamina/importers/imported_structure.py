@@ -6,9 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from datetime import datetime
 
-from lamina.atom.atom import Atom, kind_defaults
-from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.relation import Relation
+from lamina.atom.atom import Atom, AtomId, IdSource, Relation, kind_defaults
 from lamina.capture.redact import redact
 from lamina.capture.statement_commit import Writer
 from lamina.importers.import_items import ImportedBox, ImportedLinks

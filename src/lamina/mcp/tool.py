@@ -15,7 +15,7 @@ from lamina.documents.json_document import JsonDocument
 from lamina.documents.verb_arguments import VerbArguments
 from lamina.errors import InvalidInput
 from lamina.mcp.result_text import ToolResult
-from lamina.text.hidden_characters import escape_hidden
+from lamina.text.normal_form import escape_hidden
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.errors import LaminaError
 from lamina.models.embedder import Embedder, TextToEncode, TokenStates
 from lamina.store.base import Store

@@ -14,10 +14,9 @@ from math import prod
 
 from lamina.atom.atom import Signals
 from lamina.atom.kinds import Layer
-from lamina.atom.scope import is_of_agent
+from lamina.atom.provenance import Origin, is_of_agent, statements_need_review, trust_of
 from lamina.atom.status import RECALL_WEIGHT, Status
-from lamina.atom.trust import Origin, statements_need_review, trust_of
-from lamina.lifecycle.lifecycle_state import STATE_WEIGHTS
+from lamina.lifecycle.standing import STATE_WEIGHTS
 from lamina.logs import summarise_error
 from lamina.models.errors import ModelError
 from lamina.models.reranker import Reranker

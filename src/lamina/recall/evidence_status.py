@@ -10,14 +10,11 @@ from collections.abc import Collection, Iterable, Iterator
 from operator import itemgetter
 from typing import NamedTuple
 
-from lamina.atom.atom import Atom, Evidence
+from lamina.atom.atom import Atom, AtomId, EffectiveStatus, Evidence, RelationName, effective_status_at
 from lamina.atom.claim import claim_of
-from lamina.atom.effective_status import EffectiveStatus, effective_status_at
-from lamina.atom.identity import AtomId
-from lamina.atom.pair import SURE_CONFIDENCE, is_uncertain_contradiction
-from lamina.atom.relation import RelationName
+from lamina.atom.decisions import SURE_CONFIDENCE, is_uncertain_contradiction
+from lamina.atom.provenance import is_summary_outdated
 from lamina.atom.status import ENDED, Status
-from lamina.atom.summary_validity import is_summary_outdated
 from lamina.recall.marks import HitMark
 from lamina.recall.recall_view import RecallView
 from lamina.store.base import Edge, EvidenceSpan

@@ -14,13 +14,13 @@ from typing import TypeVar
 
 import numpy as np
 
+from lamina.atom.passage import is_assistant
 from lamina.atom.status import Status
 from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.recall_query import RecallQuery
 from lamina.recall.scoring_profiles import NAMED_SPEAKER, SAID_AT_TIME, SAID_BY_ASSISTANT, TELLS_OF_TIME, ScoringProfile
 from lamina.store.encodings import PassageKey
 from lamina.store.passages import NearPassage, Partition, TextMatch
-from lamina.text.speaker_roles import is_assistant
 from lamina.text.time_windows import TimeWindows
 
 Member = TypeVar("Member", bound=Hashable)

@@ -16,8 +16,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.atom.identity import AtomId, is_atom_id
-from lamina.atom.scope import Scope
+from lamina.atom.atom import AtomId, is_atom_id
+from lamina.atom.provenance import Scope
 from lamina.atom.status import Status
 from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.scoring_profiles import NAMED_ENTITY, NAMED_SUBJECT

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.atom.passage import passage_digest, passage_of
-from lamina.atom.scope import Scope
+from lamina.atom.passage import is_assistant, passage_digest, passage_of
+from lamina.atom.provenance import Scope
 from lamina.models.embedder import EncodedQuestion, TokenStates
 from lamina.models.recomputed_token_states import MAX_RECOMPUTED
 from lamina.recall.candidate_scoring import Candidate
@@ -25,7 +25,6 @@ from lamina.store.base import Store
 from lamina.store.encodings import PackedStates, UnencodedText, to_unencoded_text
 from lamina.store.passages import NearPassage
 from lamina.text.analyser import analyse
-from lamina.text.speaker_roles import is_assistant
 from lamina.vectors.integer_vectors import Floats, LevelRows, to_level_rows, to_query_vector
 from lamina.vectors.packed_states import LEVELS_PER_SIDE, level_step, nibbles_to_signs
 

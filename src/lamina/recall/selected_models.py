@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.logs import summarise_error
 from lamina.models.embedder import CONTEXTUAL, Embedder, TokenStates
 from lamina.models.encoding_worker import encode_up_to

@@ -1,7 +1,7 @@
 """Confirms or rejects a statement that is pending review, and ends what it supersedes.
 
 A person who confirms is responsible for the text, so it is compared with existing statements as if the person had
-stated it; its origin stays the same. A proposal states itself what it replaces: see `lamina.atom.proposal`.
+stated it; its origin stays the same. A proposal states itself what it replaces: see `lamina.atom.decisions`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, AtomId, Relation, RelationName, effective_from
 from lamina.atom.claim import Claim, can_replace, claim_of, comparable_value, is_one_of_several
-from lamina.atom.effective_status import effective_from
-from lamina.atom.identity import AtomId
-from lamina.atom.proposal import (
+from lamina.atom.decisions import (
     ARCHIVED_ELSEWHERE_KEY,
     PROCEDURE_PROPOSALS,
     ProposalType,
@@ -22,9 +20,8 @@ from lamina.atom.proposal import (
     parse_places,
     proposal_type_of,
 )
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.provenance import TRUST, Origin
 from lamina.atom.status import ENDED, Status, TransitionCause
-from lamina.atom.trust import TRUST, Origin
 from lamina.capture.change.declared_statements import LoadStates, compare_declared
 from lamina.capture.change.dependants import DependencyRule, add_dependants
 from lamina.capture.classification import CORRECTION, StatementVerdict, classify

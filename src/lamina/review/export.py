@@ -16,21 +16,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from lamina.atom.atom import Atom, Evidence, Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Evidence, Signals
 from lamina.atom.json_record import to_record
 from lamina.atom.passage import passages_of, render_passage
 from lamina.atom.status import Status
 from lamina.errors import InvalidInput
 from lamina.importers.atom_csv_format import COLUMNS, LIST_COLUMNS, LIST_SEPARATOR, escape_cell, format_evidence
-from lamina.importers.evidence_index import EvidenceIndex
+from lamina.importers.evidence_quotes import EvidenceIndex
 from lamina.importers.okf_bundle import ATOM_ID_KEY, INDEX_FILE, LINKS_HEADING, LOG_FILE
 from lamina.store.base import AtomFilter, AtomVersion, Store
 from lamina.text.normal_form import one_line
 from lamina.text.timestamps import format_time
 from lamina.vault import atom_file, layout
 from lamina.vault.frontmatter_fields import SIGNAL_FIELDS, used_counters
-from lamina.vault.yaml_writer import PlainScalar, YamlValue, emit_entry
+from lamina.vault.yaml_codec import PlainScalar, YamlValue, emit_entry
 
 VERSION = "0.1"
 _EXPORTED_STATUSES = frozenset({Status.ACTIVE, Status.ARCHIVED, Status.CHALLENGED})

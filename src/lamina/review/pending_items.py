@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.proposal import ProposalType, proposal_type_of
+from lamina.atom.atom import Atom, AtomId
+from lamina.atom.decisions import ProposalType, proposal_type_of
 from lamina.atom.status import Status
 from lamina.capture.classification import StatementVerdict
 from lamina.capture.receipt import Result

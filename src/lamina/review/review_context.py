@@ -6,11 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import IdSource
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom, IdSource
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import TransitionCause
-from lamina.atom.trust import Origin
 from lamina.capture.caller_input import parse_text
 from lamina.capture.change.dependants import DependencyRule, find_dependants
 from lamina.capture.receipt import Outcome, Receipt, Result

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.store.base import AtomFilter, Store
 from lamina.store.problems import FileProblem
 from lamina.vault import layout

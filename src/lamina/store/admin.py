@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from lamina.store.access import AccessState
 from lamina.store.chat_usage import Usage
 from lamina.store.erasure import Erasures
-from lamina.store.erasure_fingerprints import Fingerprints
 from lamina.store.problems import Problems
 from lamina.store.recalls import Recalls
 
@@ -16,11 +16,11 @@ class Admin(Protocol):
 
     @property
     def erasures(self) -> Erasures:
-        """Return what removes text for good."""
+        """Return what removes text for good, and recognises it if it comes again."""
 
     @property
-    def fingerprints(self) -> Fingerprints:
-        """Return the fingerprints by which erased text is recognised."""
+    def access(self) -> AccessState:
+        """Return what server processes share: tokens, replies and rate limits."""
 
     @property
     def problems(self) -> Problems:

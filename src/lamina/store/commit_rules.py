@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Protocol, TypeAlias
 
-from lamina.atom.atom import DATA_FIELDS, FIXED_FIELDS, Atom
+from lamina.atom.atom import DATA_FIELDS, FIXED_FIELDS, Atom, AtomId, is_atom_id
 from lamina.atom.claim import claim_of
-from lamina.atom.identity import AtomId, is_atom_id
+from lamina.atom.json_record import to_record
 from lamina.atom.kinds import Layer
-from lamina.atom.lineage_trust import AtomLookup, has_trusted_lineage, lineage_trust, needs_review
-from lamina.atom.scope import Scope, readable_scopes
+from lamina.atom.provenance import (
+    TRUST,
+    AtomLookup,
+    Origin,
+    Scope,
+    has_trusted_lineage,
+    lineage_trust,
+    needs_review,
+    readable_scopes,
+    words_need_review,
+)
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status, TransitionCause, check_transition
-from lamina.atom.trust import TRUST, Origin, words_need_review
 from lamina.errors import ClaimTaken, InvalidInput, InvalidScope, NotFound, Refused, StaleRevision
 from lamina.store.journal import AtomChange, Commit
 
 MAX_CHAIN = 10_000
+MAX_CONTENT_BYTES = 1 << 20
+MAX_FIELD_BYTES = 64 << 10
+"""The most that the file of an atom may contain: its text, and all other fields together."""
 _STATUS_FIELDS = ("status", "valid_from", "valid_until", "superseded_by")
 """The fields that decide whether an atom counts. Once a person has changed the atom, only a person changes these."""
 _CONTENT_FIELDS = tuple(name for name in DATA_FIELDS if name not in (*_STATUS_FIELDS, "pinned"))
@@ -63,6 +75,7 @@ def validate_change(change: AtomChange, heads: Mapping[AtomId, Atom], commit: Co
         raise InvalidScope(f"{commit.scope} may not write into the scope {new.scope}")
     if not new.content.strip():
         raise InvalidInput("the content is empty; an atom needs text")
+    _check_size(new)
     if old is None:
         if new.revision:
             raise NotFound(f"no atom {new.id}")
@@ -76,6 +89,15 @@ def validate_change(change: AtomChange, heads: Mapping[AtomId, Atom], commit: Co
     if not is_same:
         raise Refused(f"{new.id}: the fields {', '.join(sorted(FIXED_FIELDS))} never change")
     return replace(change, atom=new if old == new else new.with_(revision=old.revision + 1))
+
+
+def _check_size(atom: Atom) -> None:
+    """Raise `InvalidInput` if an atom does not fit in a file."""
+    if len(atom.content.encode()) > MAX_CONTENT_BYTES:
+        raise InvalidInput(f"{atom.id} does not fit in a file of {MAX_CONTENT_BYTES >> 20} MiB; shorten its content")
+    fields = {name: value for name, value in to_record(atom).items() if name != "content"}
+    if len(json.dumps(fields, ensure_ascii=False).encode()) > MAX_FIELD_BYTES:
+        raise InvalidInput(f"the fields of {atom.id} do not fit in {MAX_FIELD_BYTES >> 10} KiB; shorten them")
 
 
 def _check_change(old: Atom, new: Atom, commit: Commit) -> None:

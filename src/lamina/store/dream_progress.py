@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Protocol
 
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
+from lamina.atom.atom import AtomId
+from lamina.atom.provenance import Scope
 
 
 class DreamProgress(Protocol):

@@ -10,11 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.passage import Passage, passage_digest, passage_model_text
-from lamina.atom.scope import Scope
-from lamina.text.speaker_roles import is_assistant
+from lamina.atom.atom import Atom, AtomId
+from lamina.atom.passage import Passage, is_assistant, passage_digest, passage_model_text
+from lamina.atom.provenance import Scope
 from lamina.vectors.integer_vectors import Floats
 
 PassageKey: TypeAlias = tuple[AtomId, int]

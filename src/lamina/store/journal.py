@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NewType, Protocol
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.json_record import Record
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status, TransitionCause
-from lamina.atom.trust import Origin
 
 CommitId = NewType("CommitId", str)
 

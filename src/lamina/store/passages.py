@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 from lamina.atom.kinds import Layer, MemoryType
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.store.encodings import Encodings, PassageKey
 from lamina.text.time_windows import TimeWindows
 from lamina.vectors.integer_vectors import QueryVector

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 
 
 @dataclass(frozen=True, slots=True)

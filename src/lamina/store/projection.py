@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.store.journal import Commit, CommitResult
-from lamina.vault.file_stamp import Stamp
+from lamina.vault.folder_tree import Stamp
 
 
 class FileState(StrEnum):
@@ -63,6 +62,15 @@ class PendingFile:
 
 
 @dataclass(frozen=True, slots=True)
+class UnwritableFile:
+    """An atom that cannot be shown as a file, and why: it is too large."""
+
+    path: str
+    atom_id: AtomId
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class FileSnapshot:
     """A file as a person saved it; the next version of the file is rendered from these bytes.
 
@@ -99,9 +107,16 @@ class AtomFiles:
 class Projection(Protocol):
     """The files that show the atoms: what is on the disk, and what is still to be written there.
 
-    It is optional: a backend without files (capability `files`) has one without entries, which queues nothing. It is
-    not history: it can be read again from the disk.
+    It follows the journal: `catch_up` queues the files of what was committed since the last call. It is optional: a
+    backend without files (capability `files`) has one without entries, which queues nothing. It is not history: it can
+    be read again from the disk.
     """
+
+    def catch_up(self) -> list[UnwritableFile]:
+        """Queue the files of the atoms that changed since the last call; cheap if there are none.
+
+        Returns the atoms that cannot be shown as files. Nothing happens in a transaction that may be rolled back.
+        """
 
     def commit_edits(self, commit: Commit, files: FileChanges) -> CommitResult:
         """Append a commit that was read from files, and store in the same step what those files contain.
@@ -143,7 +158,7 @@ class Projection(Protocol):
         """Return the atom with this file name, or with this id in another system."""
 
     def paths_of(self, ids: Iterable[AtomId]) -> dict[AtomId, str]:
-        """Return the paths of the atoms' files."""
+        """Return the paths of the atoms' files, also of those that are not queued yet; no path of a deleted file."""
 
     def pending_files(self, limit: int) -> list[PendingFile]:
         """Return files still to be written, oldest first."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Protocol
 
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
+from lamina.atom.atom import AtomId
+from lamina.atom.provenance import Scope
 from lamina.errors import NotFound
 
 MAX_RECALLS = 10_000

@@ -13,8 +13,8 @@ from lamina.store.projection import FileEntry, FileRecord, FileState, Projection
 from lamina.vault import layout
 from lamina.vault.atom_file import ParsedFile, parse_file
 from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import Stamp, UnusableFile
-from lamina.vault.strict_yaml_reader import Unreadable
+from lamina.vault.folder_tree import Stamp, UnusableFile
+from lamina.vault.yaml_codec import Unreadable
 
 RACY_NS = 20_000_000
 COARSE_RACY_NS = 2_100_000_000

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import IdSource
-from lamina.atom.proposal import (
+from lamina.atom.atom import Atom, IdSource
+from lamina.atom.decisions import (
     EDITED_FIELDS_KEY,
     EDITED_FILE_KEY,
     PROPOSABLE_FIELDS,
@@ -18,9 +17,8 @@ from lamina.atom.proposal import (
     ProposalType,
     edited_values,
 )
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import TRUST, Origin, Scope, limit_origin
 from lamina.atom.status import ENDED, Status, TransitionCause
-from lamina.atom.trust import TRUST, Origin, limit_origin
 from lamina.clock import Clock
 from lamina.store.base import AtomChange, AtomFilter, Commit, FileSnapshot, Store, TransactionMode
 from lamina.store.problems import FileProblem

@@ -6,9 +6,8 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom, AtomId, IdSource, Signals
+from lamina.atom.provenance import Scope
 from lamina.atom.status import TRANSITIONS, Status, TransitionCause
 from lamina.clock import Clock, disk_time_ns
 from lamina.errors import Refused, StaleRevision
@@ -22,10 +21,9 @@ from lamina.sync.projection import sha256
 from lamina.sync.report import Progress, SyncReport
 from lamina.vault import layout
 from lamina.vault.atom_file import ParsedFile, parse_file
-from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import Stamp, UnusableFile
-from lamina.vault.replaced_files import SwapResult
-from lamina.vault.strict_yaml_reader import Unreadable
+from lamina.vault.disk import Disk, SwapResult
+from lamina.vault.folder_tree import Stamp, UnusableFile
+from lamina.vault.yaml_codec import Unreadable
 
 MASS_COUNT, MASS_SHARE = 20, 0.05
 ADOPT_BATCH = 2000

@@ -7,13 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, AtomId, IdSource, effective_from, is_atom_id
 from lamina.atom.claim import claim_of
-from lamina.atom.effective_status import effective_from
-from lamina.atom.identity import AtomId, IdSource, is_atom_id
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope, limit_origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin, limit_origin
 from lamina.sync.disk_diff import ReadFile
 from lamina.text.normal_form import normal_form
 from lamina.vault import layout

@@ -18,9 +18,8 @@ from lamina.store.projection import FileRecord, PendingFile, Projection
 from lamina.sync.disk_diff import try_parse
 from lamina.sync.edit_commit import EditCommitter
 from lamina.sync.report import SyncReport
-from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import Stamp, UnusableFile
-from lamina.vault.replaced_files import SwapCopy, SwapResult
+from lamina.vault.disk import Disk, SwapCopy, SwapResult
+from lamina.vault.folder_tree import Stamp, UnusableFile
 
 BATCH = 500
 GRACE_NS = 60 * 10**9

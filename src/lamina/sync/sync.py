@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import IdSource
 from lamina.clock import Clock, disk_time_ns
 from lamina.store.base import Store
+from lamina.store.problems import FileProblem
 from lamina.store.projection import AtomFiles, PendingFile
 from lamina.sync.disk_diff import NO_STAMP, DiskChanges, DiskDiff, ReadFile
 from lamina.sync.edit_commit import EditCommitter
@@ -16,7 +17,7 @@ from lamina.sync.projection import SwapCopies, is_ours, write_pending_files
 from lamina.sync.report import Progress, SyncReport
 from lamina.vault import layout
 from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import Stamp, UnusableFile
+from lamina.vault.folder_tree import Stamp, UnusableFile
 
 LOCK_SECONDS = 60.0
 MAX_ROUNDS = 50
@@ -45,6 +46,7 @@ class VaultSync:
 
     def run(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
         """Scan every file: finish what a crash interrupted, commit what people changed, write what is pending."""
+        self._follow_journal()
         report, changes = SyncReport(), self._diff.scan()
         if self._is_in_sync(changes):
             return report
@@ -86,6 +88,7 @@ class VaultSync:
     def write_signals(self) -> SyncReport:
         """Write the counters of use that changed into the files of their atoms."""
         with self._disk.lock("vault", LOCK_SECONDS):
+            self._follow_journal()
             self._ledger.enqueue_signals()
         return self.write_pending()
 
@@ -152,10 +155,18 @@ class VaultSync:
         is_torn = b"\0" in data or any(version is not None and version.startswith(data) for version in versions)
         return is_torn or is_ours(data, file)
 
+    def _follow_journal(self) -> None:
+        """Queue the files of what was committed; report atoms that do not fit in a file."""
+        for file in self._ledger.catch_up():
+            self._problems.report(
+                FileProblem(file.path, "blocked", f"cannot be written: {file.reason}", 1, file.atom_id)
+            )
+
     def _write_pending(self, report: SyncReport) -> None:
         """Write pending files until none is left, and process what people saved in between."""
         previous_missing: list[str] = []
         for _ in range(MAX_ROUNDS):
+            self._follow_journal()
             result = write_pending_files(self._disk, self._ledger)
             report.written += len(result.written)
             for pending, swapped in result.swapped_out:

@@ -8,34 +8,33 @@ from pathlib import Path
 from lamina.errors import NotFound
 from lamina.store.chat_usage import DailyUsage, ModelUsage
 from lamina.store.problems import FileProblem
-from lamina.testing.store_harness import ANN, DAY, LOCAL, NOON, Contract, raises
+from lamina.testing.store_harness import ANN, DAY, LOCAL, NOON, Contract, StoreHarness, raises
 
 
 class ProblemContract(Contract):
     """Tests of the list of problems."""
 
-    def test_problems_are_listed_until_they_are_resolved(self, tmp_path: Path) -> None:
-        with self.open_harness(tmp_path) as harness:
-            problems = harness.store.admin.problems
-            problems.report(FileProblem("a.md", "unreadable", "line 3 is odd", 3))
-            harness.clock.at = NOON + DAY
-            problems.report(FileProblem("b.md", "duplicate-id", "twice"))
-            problems.report(FileProblem("a.md", "ignored-field", "id", 1))
-            problems.report(FileProblem("a.md", "unreadable", "line 3 is odd", 3))
-            listed = problems.list()
-            assert [(problem.path, problem.kind) for problem in listed] == [
-                ("a.md", "unreadable"),
-                ("a.md", "ignored-field"),
-                ("b.md", "duplicate-id"),
-            ]
-            assert (listed[0].line, listed[0].message, listed[0].at) == (3, "line 3 is odd", NOON)
-            problems.report(FileProblem("a.md", "unreadable", "line 4 is odd", 4))
-            assert [problem.line for problem in problems.list() if problem.kind == "unreadable"] == [4]
-            problems.clear("a.md", ["ignored-field", "no-such"])
-            assert len(problems.list()) == 2
-            problems.clear("a.md")
-            problems.clear("nowhere.md")
-            assert [problem.path for problem in problems.list()] == ["b.md"]
+    def test_problems_are_listed_until_they_are_resolved(self, harness: StoreHarness) -> None:
+        problems = harness.store.admin.problems
+        problems.report(FileProblem("a.md", "unreadable", "line 3 is odd", 3))
+        harness.clock.at = NOON + DAY
+        problems.report(FileProblem("b.md", "duplicate-id", "twice"))
+        problems.report(FileProblem("a.md", "ignored-field", "id", 1))
+        problems.report(FileProblem("a.md", "unreadable", "line 3 is odd", 3))
+        listed = problems.list()
+        assert [(problem.path, problem.kind) for problem in listed] == [
+            ("a.md", "unreadable"),
+            ("a.md", "ignored-field"),
+            ("b.md", "duplicate-id"),
+        ]
+        assert (listed[0].line, listed[0].message, listed[0].at) == (3, "line 3 is odd", NOON)
+        problems.report(FileProblem("a.md", "unreadable", "line 4 is odd", 4))
+        assert [problem.line for problem in problems.list() if problem.kind == "unreadable"] == [4]
+        problems.clear("a.md", ["ignored-field", "no-such"])
+        assert len(problems.list()) == 2
+        problems.clear("a.md")
+        problems.clear("nowhere.md")
+        assert [problem.path for problem in problems.list()] == ["b.md"]
 
 
 TODAY = date(2026, 11, 16)
@@ -58,13 +57,12 @@ class UsageContract(Contract):
                 DailyUsage(TODAY, "b", ModelUsage(1, 5, 1, 0.25)),
             ]
 
-    def test_usage_of_earlier_days_is_pruned(self, tmp_path: Path) -> None:
-        with self.open_harness(tmp_path) as harness:
-            usage = harness.store.admin.usage
-            usage.add(TODAY, "a", ModelUsage(calls=1)), usage.add(TOMORROW, "a", ModelUsage(calls=2))
-            assert usage.prune(TOMORROW) == 1
-            assert usage.day_total(TODAY) == ModelUsage()
-            assert usage.day_total(TOMORROW) == ModelUsage(calls=2)
+    def test_usage_of_earlier_days_is_pruned(self, harness: StoreHarness) -> None:
+        usage = harness.store.admin.usage
+        usage.add(TODAY, "a", ModelUsage(calls=1)), usage.add(TOMORROW, "a", ModelUsage(calls=2))
+        assert usage.prune(TOMORROW) == 1
+        assert usage.day_total(TODAY) == ModelUsage()
+        assert usage.day_total(TOMORROW) == ModelUsage(calls=2)
 
 
 class RecallContract(Contract):
@@ -89,35 +87,27 @@ class RecallContract(Contract):
             assert other.store.admin.recalls.mark_answered("r1", LOCAL)
             assert not one.store.admin.recalls.mark_answered("r1", LOCAL)
 
-    def test_recent_recalls_of_a_scope_list_what_they_returned(self, tmp_path: Path) -> None:
-        with self.open_harness(tmp_path) as harness:
-            assert harness.store.admin.recalls.recent(LOCAL, 5) == []
-            a, b, c = (harness.add(word).id for word in ("one", "two", "three"))
-            for name, ids, scope in (
-                ("r1", [a], LOCAL),
-                ("r2", [b, c], LOCAL),
-                ("r3", [c, b], LOCAL),
-                ("r4", [a], ANN),
-            ):
-                harness.store.admin.recalls.save(name, ids, NOON, scope)
-            assert harness.store.admin.recalls.recent(LOCAL, 2) == [c, b]
-            assert harness.store.admin.recalls.recent(LOCAL, 9) == [c, b, a]
-            assert harness.store.admin.recalls.recent(ANN, 9) == [a]
+    def test_recent_recalls_of_a_scope_list_what_they_returned(self, harness: StoreHarness) -> None:
+        assert harness.store.admin.recalls.recent(LOCAL, 5) == []
+        a, b, c = (harness.add(word).id for word in ("one", "two", "three"))
+        for name, ids, scope in (("r1", [a], LOCAL), ("r2", [b, c], LOCAL), ("r3", [c, b], LOCAL), ("r4", [a], ANN)):
+            harness.store.admin.recalls.save(name, ids, NOON, scope)
+        assert harness.store.admin.recalls.recent(LOCAL, 2) == [c, b]
+        assert harness.store.admin.recalls.recent(LOCAL, 9) == [c, b, a]
+        assert harness.store.admin.recalls.recent(ANN, 9) == [a]
 
-    def test_old_recalls_are_pruned(self, tmp_path: Path) -> None:
-        with self.open_harness(tmp_path) as harness:
-            recalls, atom = harness.store.admin.recalls, harness.add()
-            assert recalls.prune(NOON) == 0
-            for days, scope in ((2, LOCAL), (1, ANN), (0, LOCAL)):
-                recalls.save(f"r{days}", [atom.id], NOON - days * DAY, scope)
-            assert [recalls.prune(NOON - DAY), recalls.prune(NOON - DAY)] == [1, 0]
-            assert recalls.hits("r2", LOCAL) is None
-            assert recalls.hits("r1", ANN) == recalls.hits("r0", LOCAL) == [atom.id]
+    def test_old_recalls_are_pruned(self, harness: StoreHarness) -> None:
+        recalls, atom = harness.store.admin.recalls, harness.add()
+        assert recalls.prune(NOON) == 0
+        for days, scope in ((2, LOCAL), (1, ANN), (0, LOCAL)):
+            recalls.save(f"r{days}", [atom.id], NOON - days * DAY, scope)
+        assert [recalls.prune(NOON - DAY), recalls.prune(NOON - DAY)] == [1, 0]
+        assert recalls.hits("r2", LOCAL) is None
+        assert recalls.hits("r1", ANN) == recalls.hits("r0", LOCAL) == [atom.id]
 
-    def test_recalls_are_not_in_the_journal_and_survive_a_rebuild(self, tmp_path: Path) -> None:
-        with self.open_harness(tmp_path) as harness:
-            atom = harness.add()
-            harness.store.admin.recalls.save("r1", [atom.id], NOON, LOCAL)
-            harness.store.admin.rebuild_index()
-            assert harness.journal.position() == 1
-            assert harness.store.admin.recalls.hits("r1", LOCAL) == [atom.id]
+    def test_recalls_are_not_in_the_journal_and_survive_a_rebuild(self, harness: StoreHarness) -> None:
+        atom = harness.add()
+        harness.store.admin.recalls.save("r1", [atom.id], NOON, LOCAL)
+        harness.store.admin.rebuild_index()
+        assert harness.journal.position() == 1
+        assert harness.store.admin.recalls.hits("r1", LOCAL) == [atom.id]

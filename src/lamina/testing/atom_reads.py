@@ -6,10 +6,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from lamina.atom.atom import Evidence
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId, Evidence, Relation, RelationName
 from lamina.atom.kinds import Layer, MemoryType
-from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
 from lamina.store.base import AtomFilter, TextQuery
 from lamina.store.passages import PassageFilter

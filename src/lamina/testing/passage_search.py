@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.passage import passages_of, render_passage
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import Status, TransitionCause
 from lamina.store.base import AtomFilter, TransactionMode
 from lamina.store.encodings import PassageKey

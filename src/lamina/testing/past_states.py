@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import render_passage
 from lamina.atom.status import Status

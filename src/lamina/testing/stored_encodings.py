@@ -7,7 +7,7 @@ from random import Random
 
 from lamina.atom.atom import Atom
 from lamina.atom.passage import render_passage
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import Status
 from lamina.store.encodings import TextEncoding
 from lamina.testing.store_harness import ANN, DAY, LOCAL, NOON, OTHER, Contract, StoreHarness, coverage, token_states

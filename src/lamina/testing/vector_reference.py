@@ -12,7 +12,7 @@ import numpy as np
 from lamina.atom.atom import Atom
 from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import Passage, passage_digest, passage_model_text, passages_of
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import ENDED, Status
 from lamina.store.encodings import PackedStates, PassageKey, TextEncoding
 from lamina.store.passages import NearPassage, Partition, PassageFilter, VectorQuery

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lamina.atom.atom import Atom, Signals, kind_defaults
-from lamina.atom.identity import AtomId, is_atom_id
+from lamina.atom.atom import Atom, AtomId, Signals, is_atom_id, kind_defaults
 from lamina.atom.status import Status
 from lamina.errors import InvalidInput
 from lamina.vault.frontmatter import (
@@ -25,13 +24,12 @@ from lamina.vault.frontmatter_fields import (
     SIGNAL_DEFAULTS,
     SIGNAL_FIELDS,
     FieldCodec,
+    StemLookup,
     parse_bool,
     read_bool,
     read_text,
 )
-from lamina.vault.strict_yaml_reader import FrontmatterValue, Unreadable
-from lamina.vault.wikilinks import StemLookup
-from lamina.vault.yaml_writer import YamlValue, emit_entry
+from lamina.vault.yaml_codec import FrontmatterValue, Unreadable, YamlValue, emit_entry
 
 FILE_FIELDS: tuple[str, ...] = (*FIELDS, "content")
 """Every field of an atom that its file contains; the scope follows from the folder."""

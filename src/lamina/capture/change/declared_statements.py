@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, Relation, RelationName, effective_from
 from lamina.atom.claim import Claim, claim_of
-from lamina.atom.effective_status import effective_from
-from lamina.atom.pair import are_both_valid
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.decisions import are_both_valid
 from lamina.atom.status import Status
 from lamina.capture.classification import DOUBTFUL, StatementVerdict, classify_against_rivals
 from lamina.capture.receipt import Result

@@ -12,13 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from lamina.atom.atom import Atom, Evidence
-from lamina.atom.identity import AtomId
-from lamina.atom.passage import Passage, passage_of, passages_of
-from lamina.atom.proposal import ProposalType, proposal_type_of
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom, AtomId, Evidence
+from lamina.atom.decisions import ProposalType, proposal_type_of
+from lamina.atom.passage import Passage, is_assistant, passage_of, passages_of
+from lamina.atom.provenance import TRUST, Origin, Scope, statements_need_review, trust_of
 from lamina.atom.status import Status
-from lamina.atom.trust import TRUST, Origin, statements_need_review, trust_of
 from lamina.capture.change.working_set import CURRENT_STATUSES, FORGETTABLE_STATUSES, WorkingSet
 from lamina.capture.existing_statements import ended_at, forget_requested_at
 from lamina.capture.extractor import CapturedTurn
@@ -29,7 +27,6 @@ from lamina.store.base import AtomFilter
 from lamina.text.analyser import analyse, content_tokens
 from lamina.text.normal_form import normal_form
 from lamina.text.sentences import find_sentences
-from lamina.text.speaker_roles import is_assistant
 
 MAX_CANDIDATES = 20
 """How many passages are searched for repetitions."""

@@ -7,13 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from lamina.atom.atom import Atom, Evidence
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Evidence
 from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import Passage, parse_segment, passage_of, passages_of
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope, trust_of
 from lamina.atom.status import RECALL_WEIGHT, Status
-from lamina.atom.trust import trust_of
 from lamina.capture.store_reads import StoreReads
 from lamina.store.base import AtomFilter, TextQuery
 from lamina.store.passages import PassageFilter

@@ -35,7 +35,7 @@ def recall_long(context: CurrentCaller, body: bodies.RecallBody) -> RecallDocume
     return _recall(context, body.question, body)
 
 
-def _recall(context: CallerContext, question: str, options: bodies.RecallOptions) -> RecallDocument:
+def _recall(context: CallerContext, question: str, options: bodies.RecallFields) -> RecallDocument:
     memory = context.memory
     recalled = memory.recall(question, **options.given_fields("q", "question", "budget", "blocks"))
     return recall_document(recalled, options.budget, [memory.block(name) for name in options.blocks])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from lamina.clock import Clock
+from lamina.store.sqlite.access import SqliteAccess
 from lamina.store.sqlite.current_index import CurrentIndex
-from lamina.store.sqlite.erasure_fingerprints import SqliteFingerprints
 from lamina.store.sqlite.erasures import SqliteErasures
 from lamina.store.sqlite.history import HistoryFile
 from lamina.store.sqlite.journal import SqliteJournal
@@ -30,8 +30,8 @@ class SqliteAdmin:
         vfs: str | None,
     ) -> None:
         self._history, self._index = history, index
-        self.fingerprints = SqliteFingerprints(history.db, history.meta("store_key"))
-        self.erasures = SqliteErasures(history, outbox, self.fingerprints, journal.next_commit, self.scrub_index)
+        self.access = SqliteAccess(folder, vfs=vfs)
+        self.erasures = SqliteErasures(history, outbox, journal.next_commit, self.scrub_derived)
         self.problems = SqliteProblems(history.db, clock)
         self.recalls = SqliteRecalls(folder / "recalls.db", vfs=vfs)
         self.usage = SqliteUsage(folder / "usage.db", vfs=vfs)
@@ -58,9 +58,11 @@ class SqliteAdmin:
         """Close the small files."""
         self.recalls.close()
         self.usage.close()
+        self.access.close()
 
-    def scrub_index(self) -> None:
-        """Remove every byte of erased text from the index, with the vectors computed from it."""
+    def scrub_derived(self) -> None:
+        """Remove every byte of erased text from stored replies and the index, with the vectors computed from it."""
+        self.access.scrub()
         with self._index.lock:
             self._index.catch_up()
             self._index.drop_search(saved=True)

@@ -8,13 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.json_record import Record, from_record, parse_record
 from lamina.atom.passage import is_pure_append
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import TransitionCause
-from lamina.atom.trust import Origin
 from lamina.store import commit_rules
 from lamina.store.atoms import AtomFilter
 from lamina.store.sqlite.database import Database

@@ -6,8 +6,8 @@ import json
 from collections.abc import Collection, Iterable
 from datetime import datetime
 
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
+from lamina.atom.atom import AtomId
+from lamina.atom.provenance import Scope
 from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.millis import to_millis
 

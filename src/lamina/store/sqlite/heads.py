@@ -8,12 +8,11 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.claim import claim_of
-from lamina.atom.identity import AtomId
 from lamina.atom.json_record import apply_diff, parse_record, to_record
 from lamina.atom.kinds import Layer
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.store.atoms import AtomFilter
 from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.hash_chain import dump_json

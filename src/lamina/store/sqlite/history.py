@@ -12,12 +12,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.json_record import Record, apply_diff
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.errors import Erased, LaminaError, NotFound
 from lamina.store.journal import AtomVersion, Commit, CommitId, EntryChange, JournalEntry
 from lamina.store.sqlite.hash_chain import canonical, chain_hash, dump_json, find_broken_links, seal

@@ -7,32 +7,25 @@ import threading
 from collections.abc import Sequence
 from datetime import datetime
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.atom import Atom, AtomId, IdSource
 from lamina.atom.json_record import diff_atoms
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.clock import Clock
 from lamina.errors import Refused, StalePosition
 from lamina.store import commit_rules
 from lamina.store.journal import AtomVersion, Commit, CommitId, CommitResult, JournalEntry
-from lamina.store.projection import FileChanges
 from lamina.store.sqlite.history import HistoryFile, NewVersion, Tip
-from lamina.store.sqlite.outbox import NO_FILE_CHANGES, Outbox
 
 
 class SqliteJournal:
-    """Appends commits to history.db after checking the rules, and queues their files."""
+    """Appends commits to history.db after checking the rules."""
 
-    def __init__(self, history: HistoryFile, outbox: Outbox, clock: Clock, lock: threading.RLock) -> None:
-        self._history, self._outbox, self._clock, self._lock = history, outbox, clock, lock
+    def __init__(self, history: HistoryFile, clock: Clock, lock: threading.RLock) -> None:
+        self._history, self._clock, self._lock = history, clock, lock
         self._ids = IdSource(os.urandom)
 
     def append(self, commit: Commit, expected_position: int | None = None) -> CommitResult:
-        """Check the commit and apply it completely or not at all; durable when it returns."""
-        return self.write(commit, NO_FILE_CHANGES, expected_position)
-
-    def write(self, commit: Commit, files: FileChanges, expected_position: int | None = None) -> CommitResult:
-        """Check the idempotency key and every change, append the commit, and put its files into the outbox."""
+        """Check the idempotency key and every change, and append the commit; durable when it returns."""
         commit_rules.check_unique_atoms(commit)
         history = self._history
         with self._lock, history.db.write_transaction(durable=True):
@@ -53,14 +46,12 @@ class SqliteJournal:
             atoms = tuple(atom for _, atom in pairs)
             written = _new_versions(pairs)
             if not written:
-                self._outbox.enqueue_files([pair for pair in pairs if pair[1].id in files], files)
                 return CommitResult(None, 0, at, atoms)
             commit_id = self._commit_id(at)
             seq = history.append(commit, commit_id, at, written, tip)
             commit_rules.check_chains(written, history.heads.get)
             commit_rules.check_claims(written, history.heads.claim_holders)
             commit_rules.check_trust(commit, written, history.heads.get, history.editor_origins)
-            self._outbox.enqueue_files(pairs, files)
         return CommitResult(commit_id, seq, at, atoms)
 
     def read(

@@ -1,9 +1,8 @@
-"""The files of the vault as the store knows them, and the outbox: those of a commit that are still to be written.
+"""The files of the vault as the store knows them, and the outbox: those that are still to be written.
 
-The files of a commit are rendered as markdown and queued in its transaction.
-
-A crash after the commit therefore loses no file, and a crash before it queues none. What is rendered here depends on
-the rows of files only, never on the disk.
+The outbox follows the journal: the files of the atoms that a commit changed are rendered after it, in a transaction of
+their own that also stores the position. After a crash in between they are rendered when the vault is opened. What is
+rendered depends on the rows of files only, never on the disk.
 """
 
 from __future__ import annotations
@@ -12,19 +11,30 @@ import hashlib
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Signals
 from lamina.atom.json_record import parse_record
 from lamina.atom.status import ENDED
-from lamina.store.projection import AtomFiles, FileChanges, FileEntry, FileRecord, FileSnapshot, FileState, PendingFile
+from lamina.errors import InvalidInput
+from lamina.store.projection import (
+    AtomFiles,
+    FileChanges,
+    FileEntry,
+    FileRecord,
+    FileState,
+    PendingFile,
+    UnwritableFile,
+)
+from lamina.store.sqlite.atoms import atoms_at
 from lamina.store.sqlite.database import Database
+from lamina.store.sqlite.history import HistoryFile
 from lamina.vault import atom_file, layout
-from lamina.vault.file_stamp import Stamp
-from lamina.vault.wikilinks import StemLookup
+from lamina.vault.folder_tree import Stamp
+from lamina.vault.frontmatter_fields import StemLookup
 
 _FILE_ENTRY = "SELECT path, atom_id, state, size, mtime_ns, ctime_ns, inode, checked_ns FROM files"
 _IS_STABLE = f"state<>'{FileState.GONE}' AND checked_ns-max(mtime_ns, ctime_ns)>=?"
@@ -40,7 +50,10 @@ SETTLED_NS = 120 * 10**9
 """After this long a written file has reached the disk (the kernel writes back within about 35 s)."""
 
 
-NO_FILE_CHANGES = FileChanges()
+_STATE = (
+    "SELECT (SELECT max(seq) FROM commits), (SELECT value FROM meta WHERE key='projection_position'), "
+    "(SELECT value FROM meta WHERE key='projection_boot'), EXISTS(SELECT 1 FROM accepted_files)"
+)
 _MARK_WRITTEN = """UPDATE outbox SET base=iif(f.data=?2, NULL, ?2),
   moved_from=iif(f.data=?2, NULL, nullif(moved_from, ?1)), written_ns=iif(f.data=?2, ?3, written_ns),
   boot=iif(f.data=?2, ?4, boot)
@@ -117,13 +130,16 @@ class FileTable:
         return AtomId(rows[0][0]) if len(rows) == 1 else None
 
     def paths_of(self, ids: Iterable[AtomId]) -> dict[AtomId, str]:
-        return {
-            AtomId(atom_id): path
-            for batch in batches(list(ids))
-            for atom_id, path in self.db.rows(
-                f"SELECT atom_id, path FROM files WHERE state!='gone' AND atom_id IN ({placeholders(batch)})", batch
-            )
-        }
+        paths: dict[AtomId, str] = {}
+        for batch in batches(list(ids)):
+            for atom_id, path, state, record in self.db.rows(
+                "SELECT h.atom_id, f.path, f.state, iif(f.path IS NULL, h.record, NULL) FROM heads h "
+                f"LEFT JOIN files f ON f.atom_id=h.atom_id WHERE h.atom_id IN ({placeholders(batch)})",
+                batch,
+            ):
+                if state != FileState.GONE:
+                    paths[AtomId(atom_id)] = path or layout.path_for(parse_record(record, 1))
+        return paths
 
     def files_of(self, ids: Iterable[AtomId]) -> AtomFiles:
         """Return the files of these atoms and the journal position, in one query."""
@@ -177,7 +193,7 @@ def _to_entry(row: Iterable[Any]) -> FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class _QueuedFile:
-    """A file as a commit queues it; the fields are those of `PendingFile`."""
+    """A file that is queued; the fields are those of `PendingFile`."""
 
     path: str
     atom_id: AtomId
@@ -187,8 +203,18 @@ class _QueuedFile:
     moved_from: str | None = None
 
 
+class _OutboxState(NamedTuple):
+    """The last journal position, the one up to which files are queued, the boot in which that was, and whether that is
+    now."""
+
+    tip: int
+    position: int
+    boot: str | None
+    is_current: bool
+
+
 class Outbox:
-    """Files still to be written, and how a commit queues them."""
+    """Files still to be written, and how they are queued."""
 
     def __init__(self, files: FileTable) -> None:
         self.files, self._db, self._boot = files, files.db, _boot_id()
@@ -209,75 +235,130 @@ class Outbox:
             )
         ]
 
-    def enqueue_files(self, changes: Sequence[tuple[Atom | None, Atom]], files: FileChanges = NO_FILE_CHANGES) -> None:
-        """Put the files of changed atoms into the outbox; the caller has the commit's transaction open.
+    def follow(self, history: HistoryFile) -> list[UnwritableFile]:
+        """Queue the files of the atoms that changed since the last call, and of those whose files a person saved.
 
-        `changes`: each atom before (None for a new one) and after the commit.
+        Each file is rendered from its atom as it is now. Returns those that cannot be rendered. The caller has a write
+        transaction open in which nothing was committed.
         """
-        records = self.files.records_of([atom.id for old, atom in changes if old or atom.id in files.snapshots])
-        stems: dict[str, str] = {
-            atom_id: layout.file_stem(record.entry.path)
-            for atom_id, record in records.items()
-            if record.entry.state is not FileState.GONE
-        }
-        stems |= {atom.id: layout.file_stem(layout.path_for(atom)) for old, atom in changes if not old}
-        link = self._stem_lookup(stems)
-        queued: list[_QueuedFile] = []
-        adopted: list[tuple[Any, ...]] = []
-        for old, atom in changes:
-            snapshot = files.snapshots.get(atom.id)
-            if atom.id in files.deleted:
-                self.files.set_deleted("atom_id", atom.id)
-                stems.pop(atom.id, None)
-            elif old is None and snapshot is None:
-                queued.append(_QueuedFile(layout.path_for(atom), atom.id, atom_file.render_file(atom, None, link)))
-            elif old is None and snapshot and atom_file.render_file(atom, snapshot.data, link) == snapshot.data:
-                adopted.append(
-                    (
-                        snapshot.path,
-                        atom.id,
-                        FileState.ATOM.value,
-                        snapshot.data,
-                        *stamp_columns(snapshot.stamp),
-                        snapshot.checked_ns,
-                    )
-                )
-            else:
-                if snapshot is not None:
-                    stems[atom.id] = layout.file_stem(snapshot.path)
-                file = self._render_change(old, atom, snapshot, records.get(atom.id), link, queued)
-                if file is not None:
-                    stems[atom.id] = layout.file_stem(file.path)
-                    queued.append(file)
-        self._db.run_many("INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)", adopted)
-        self._store_queued(queued)
+        state = self.read_state()
+        ids = self._find_unqueued(state.position)
+        heads = history.heads.get(ids)
+        boot = self._boot if state.boot == self._boot else ""
+        unwritable = self._enqueue([heads[atom_id] for atom_id in ids if atom_id in heads], state.position, boot)
+        self._db.run_many(
+            "INSERT OR REPLACE INTO meta VALUES(?,?)",
+            [("projection_position", state.tip), ("projection_boot", self._boot)],
+        )
+        self._db.run("DELETE FROM accepted_files")
+        return unwritable
+
+    def read_state(self) -> _OutboxState:
+        """Return how far the outbox follows the journal."""
+        ((tip, position, boot, accepted),) = self._db.rows(_STATE)
+        is_current = (tip or 0, boot, accepted) == (position or 0, self._boot, False)
+        return _OutboxState(tip or 0, position or 0, boot, is_current)
+
+    def unqueued_paths(self) -> list[str]:
+        """Return the files of the atoms that changed and are not queued yet."""
+        return [*self.files.paths_of(self._find_unqueued(self.read_state().position)).values()]
+
+    def _find_unqueued(self, position: int) -> list[AtomId]:
+        """Return the atoms that changed after a journal position, in that order, and those whose files were saved."""
+        rows = self._db.rows(
+            "SELECT atom_id FROM (SELECT atom_id, seq, n FROM versions WHERE seq>? "
+            "UNION ALL SELECT atom_id, 0, 0 FROM accepted_files) GROUP BY atom_id ORDER BY min(seq), min(n)",
+            (position,),
+        )
+        return [AtomId(row[0]) for row in rows]
+
+    def _enqueue(self, atoms: Sequence[Atom], position: int, boot: str) -> list[UnwritableFile]:
+        """Queue the files of atoms that changed after a journal position.
+
+        `boot` is empty if that may have happened before the machine was started: what was written then is not certain
+        to be on the disk, and the record of it may be lost.
+        """
+        records = self.files.records_of([atom.id for atom in atoms])
+        link, queued, unwritable = self._stem_lookup(records), dict[str, _QueuedFile](), list[UnwritableFile]()
+        for atom in atoms:
+            try:
+                file = self._render(atom, records.get(atom.id), link, queued, position)
+            except InvalidInput as error:
+                path = records[atom.id].entry.path if atom.id in records else layout.path_for(atom)
+                unwritable.append(UnwritableFile(path, atom.id, str(error)))
+                continue
+            if file is not None:
+                queued[file.path] = file
+        self._store_queued([*queued.values()], boot)
+        return unwritable
 
     def enqueue_signals(self, signals: Mapping[AtomId, Signals]) -> None:
         """Put the files of these atoms into the outbox with their counters; the caller has a write transaction open.
 
         Files that were deleted or cannot be read are left out.
         """
-        records, link = self.files.records_of([*signals]), self._stem_lookup({})
-        queued: list[_QueuedFile] = []
+        records, queued = self.files.records_of([*signals]), dict[str, _QueuedFile]()
+        link = self._stem_lookup(records)
         for atom_id, record in records.items():
             if record.entry.state is FileState.ATOM:
                 atom = self.files.head(atom_id)
-                file = self._render_change(atom, atom, None, record, link, queued, signals[atom_id])
-                queued += [file] if file is not None else []
-        self._store_queued(queued)
+                with suppress(InvalidInput):  # the counters of a file that is full already are not written
+                    file = self._render(atom, record, link, queued, None, signals[atom_id])
+                    queued |= {file.path: file} if file is not None else {}
+        self._store_queued([*queued.values()], self._boot)
 
-    def _stem_lookup(self, stems: dict[str, str]) -> StemLookup:
-        """Return the lookup of file names for links; `stems` has those that are known already."""
+    def accept_edits(self, files: FileChanges) -> None:
+        """Store what a person did to files; the caller has the write transaction of the commit open."""
+        for atom_id in files.deleted:
+            self.files.set_deleted("atom_id", atom_id)
+        snapshots = files.snapshots
+        records = self.files.records_of([*snapshots])
+        moved_paths = [
+            (record.entry.path,) for atom_id, record in records.items() if record.entry.path != snapshots[atom_id].path
+        ]
+        for table in ("files", "outbox"):
+            self._db.run_many(f"DELETE FROM {table} WHERE path=?", moved_paths)
+        self._db.run_many("DELETE FROM outbox WHERE path=?", [(snapshot.path,) for snapshot in snapshots.values()])
+        self._db.run_many(
+            "INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)",
+            [
+                (
+                    snapshot.path,
+                    atom_id,
+                    FileState.ATOM.value,
+                    snapshot.data,
+                    *stamp_columns(snapshot.stamp),
+                    snapshot.checked_ns,
+                )
+                for atom_id, snapshot in snapshots.items()
+            ],
+        )
+        self._db.run_many("INSERT OR IGNORE INTO accepted_files VALUES(?)", [(atom_id,) for atom_id in snapshots])
+        # The engine's bytes are at the path: the person's have to be written there, as they are or with later changes.
+        swapped = [
+            _QueuedFile(snapshot.path, atom_id, snapshot.data, snapshot.data, (snapshot.replaced_by_sha256,))
+            for atom_id, snapshot in snapshots.items()
+            if snapshot.replaced_by_sha256
+        ]
+        self._store_queued(swapped, self._boot)
+
+    def _stem_lookup(self, records: Mapping[AtomId, FileRecord]) -> StemLookup:
+        """Return the lookup of file names for links; `records` are known already."""
+        stems = {
+            str(atom_id): layout.file_stem(record.entry.path)
+            for atom_id, record in records.items()
+            if record.entry.state is not FileState.GONE
+        }
 
         def link(atom_id: str) -> str:
             if atom_id not in stems:
-                paths = self.files.paths_of([AtomId(atom_id)])
-                stems[atom_id] = layout.file_stem(paths[AtomId(atom_id)]) if paths else atom_id
+                path = self.files.paths_of([AtomId(atom_id)]).get(AtomId(atom_id))
+                stems[atom_id] = layout.file_stem(path) if path else atom_id
             return stems[atom_id]
 
         return link
 
-    def _store_queued(self, queued: Sequence[_QueuedFile]) -> None:
+    def _store_queued(self, queued: Sequence[_QueuedFile], boot: str) -> None:
         """Store files as they will be, and that they are still to be written."""
         self._db.run_many(
             "INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)",
@@ -286,43 +367,51 @@ class Outbox:
         self._db.run_many(
             "INSERT OR REPLACE INTO outbox(path, atom_id, base, ours, moved_from, boot) VALUES(?,?,?,?,?,?)",
             [
-                (file.path, file.atom_id, file.base, json.dumps(file.written_hashes), file.moved_from, self._boot)
+                (file.path, file.atom_id, file.base, json.dumps(file.written_hashes), file.moved_from, boot)
                 for file in queued
             ],
         )
 
-    def _render_change(
+    def _render(
         self,
-        old: Atom | None,
-        new: Atom,
-        snapshot: FileSnapshot | None,
+        atom: Atom,
         record: FileRecord | None,
         link: StemLookup,
-        queued: Sequence[_QueuedFile],
+        queued: Mapping[str, _QueuedFile],
+        position: int | None,
         signals: Signals | None = None,
     ) -> _QueuedFile | None:
-        """Return the file of one changed atom, on top of what is on the disk; None if nothing is to be written."""
-        if snapshot is not None:
-            self._accept_snapshot(new.id, snapshot, record)
-            record = self.files.record(snapshot.path)
+        """Return the file of an atom, on top of what is on the disk; None if nothing is to be written.
+
+        `position`: of the journal when the file was rendered last; None if the atom did not change since.
+        """
         if record is None:
-            return _QueuedFile(layout.path_for(new), new.id, atom_file.render_file(new, None, link))
-        path, data = record.entry.path, atom_file.render_file(new, record.data, link, signals=signals)
+            return _QueuedFile(layout.path_for(atom), atom.id, atom_file.render_file(atom, None, link))
+        path, base = record.entry.path, record.data or None  # a new file that a person made unreadable has no bytes
+        data = atom_file.render_file(atom, base, link, signals=signals)
         if record.entry.state is FileState.GONE:
-            return None if new.status in ENDED else _QueuedFile(path, new.id, data, None, record.written_hashes)
-        target = layout.path_for(new) if old is not None and path == layout.path_for(old) else path
-        if target != path and (self.files.entry(target) or any(file.path == target for file in queued)):
-            target = path  # the file of another atom is there
-        swapped_for = (snapshot.replaced_by_sha256,) if snapshot and snapshot.replaced_by_sha256 else ()
-        if data == record.data and target == path and not swapped_for:
+            return None if atom.status in ENDED else _QueuedFile(path, atom.id, data, None, record.written_hashes)
+        target = layout.path_for(atom)
+        if target != path and (
+            target in queued or self.files.entry(target) or not self._is_where_it_was_put(path, atom.id, position)
+        ):
+            target = path
+        if data == record.data and target == path:
             return None
         base = record.base if record.is_pending else record.data
-        written_hashes = (*record.written_hashes, sha256(record.data), *swapped_for)
+        written_hashes = (*record.written_hashes, sha256(record.data))
         disk_path = self._path_on_disk(record)
         if target != path:
             self._db.run("DELETE FROM outbox WHERE path=?", (path,))
             self._db.run("DELETE FROM files WHERE path=?", (path,))
-        return _QueuedFile(target, new.id, data, base, written_hashes, disk_path if target != disk_path else None)
+        return _QueuedFile(target, atom.id, data, base, written_hashes, disk_path if target != disk_path else None)
+
+    def _is_where_it_was_put(self, path: str, atom_id: AtomId, position: int | None) -> bool:
+        """Return whether a file is where lamina put it; a file that a person moved stays there."""
+        if position is None:
+            return False
+        earlier = atoms_at(self._db, [atom_id], position).get(atom_id)
+        return earlier is not None and layout.path_for(earlier) == path
 
     def _path_on_disk(self, record: FileRecord) -> str:
         """Return where the file is on the disk: a pending move was not made yet."""
@@ -332,14 +421,6 @@ class Outbox:
             else None
         )
         return outbox_row[0] if outbox_row and outbox_row[0] else record.entry.path
-
-    def _accept_snapshot(self, atom_id: AtomId, snapshot: FileSnapshot, record: FileRecord | None) -> None:
-        """Store the bytes that a person saved as the current file of an atom."""
-        if record is not None and record.entry.path != snapshot.path:
-            self._db.run("DELETE FROM files WHERE path=?", (record.entry.path,))
-            self._db.run("DELETE FROM outbox WHERE path=?", (record.entry.path,))
-        self.files.put_file(snapshot.path, atom_id, FileState.ATOM, snapshot.data, snapshot.stamp, snapshot.checked_ns)
-        self._db.run("DELETE FROM outbox WHERE path=?", (snapshot.path,))
 
     def mark_written(
         self, written: Iterable[tuple[str, Stamp, bytes]], checked_ns: int, swapped_out: Iterable[bytes] = ()

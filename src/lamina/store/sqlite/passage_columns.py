@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 from lamina.atom.kinds import Layer, MemoryType
+from lamina.atom.provenance import Origin
 from lamina.atom.status import ENDED, REPLACED, Status
-from lamina.atom.trust import Origin
 from lamina.store.encodings import PassageKey
 from lamina.store.sqlite.array_files import Arrays, SavedArrays
 

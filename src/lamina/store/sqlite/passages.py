@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 from lamina.atom.kinds import Layer
-from lamina.atom.scope import Scope, is_of_agent
+from lamina.atom.provenance import Origin, Scope, is_of_agent
 from lamina.atom.status import ENDED, RECALL_WEIGHT, REPLACED, Status
-from lamina.atom.trust import Origin
 from lamina.store.encodings import PassageKey
 from lamina.store.passages import NearPassage, PassageFilter, PassageStatistics, TextMatch, TextQuery, VectorQuery
 from lamina.store.sqlite.current_index import CurrentIndex

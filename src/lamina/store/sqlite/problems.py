@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable
 
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 from lamina.clock import Clock
 from lamina.store.problems import FileProblem
 from lamina.store.sqlite.database import Database

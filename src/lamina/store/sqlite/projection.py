@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from lamina.atom.atom import Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId, Signals
 from lamina.store.journal import Commit, CommitResult
-from lamina.store.projection import FileChanges, FileState, PendingFile
+from lamina.store.projection import FileChanges, FileState, PendingFile, UnwritableFile
+from lamina.store.sqlite.history import HistoryFile
 from lamina.store.sqlite.outbox import FileTable, Outbox, stamp_columns
 from lamina.vault import layout
-from lamina.vault.file_stamp import Stamp
+from lamina.vault.folder_tree import Stamp
 
 SIGNAL_BATCH = 500
 """Files that are queued in one transaction because of their counters."""
@@ -23,15 +24,32 @@ class SqliteProjection(FileTable):
     def __init__(
         self,
         outbox: Outbox,
-        write_commit: Callable[[Commit, FileChanges], CommitResult],
+        history: HistoryFile,
+        append: Callable[[Commit], CommitResult],
         read_signals: Callable[[Sequence[AtomId]], Mapping[AtomId, Signals]],
+        lock: threading.RLock,
     ) -> None:
-        super().__init__(outbox.files.db)
-        self._outbox, self._write_commit, self._read_signals = outbox, write_commit, read_signals
+        super().__init__(history.db)
+        self._lock = lock
+        self._outbox, self._history, self._append, self._read_signals = outbox, history, append, read_signals
 
     def commit_edits(self, commit: Commit, files: FileChanges) -> CommitResult:
-        """Append a commit that was read from files, and store what those files contain."""
-        return self._write_commit(commit, files)
+        """Append a commit that was read from files, and store in the same transaction what those files contain."""
+        with self._lock, self.db.exclusive_transaction():
+            result = self._append(commit)
+            self._outbox.accept_edits(files)
+        return result
+
+    def catch_up(self) -> list[UnwritableFile]:
+        """Queue the files of the atoms that changed since the last call; cheap if there are none.
+
+        Nothing happens in a transaction that may be rolled back.
+        """
+        with self._lock:
+            if self.db.in_trial or self.db.has_uncommitted or self._outbox.read_state().is_current:
+                return []
+            with self.db.write_transaction(durable=False):
+                return self._outbox.follow(self._history)
 
     def pending_files(self, limit: int) -> list[PendingFile]:
         """Return files still to be written, oldest first."""
@@ -43,6 +61,7 @@ class SqliteProjection(FileTable):
 
     def enqueue_signals(self) -> None:
         """Queue the files whose counters changed since they were last written, in batches."""
+        self.catch_up()
         while True:
             with self.db.write_transaction(durable=False):
                 rows = self.db.rows("SELECT atom_id FROM unwritten_signals LIMIT ?", (SIGNAL_BATCH,))
@@ -118,16 +137,15 @@ class SqliteProjection(FileTable):
             self.db.run("DELETE FROM files WHERE path=? AND state IN ('foreign', 'bad')", (path,))
 
     def summary(self, path_filter: Callable[[str], bool] | None = None) -> dict[str, int]:
-        def paths(where: str) -> int:
-            if path_filter is None:
-                row = self.db.one(f"SELECT count(*) FROM {where}")
-                return int(row[0]) if row else 0
-            return sum(path_filter(path) for (path,) in self.db.rows(f"SELECT path FROM {where}"))
+        def count(where: str, more: Iterable[str] = ()) -> int:
+            paths = [row[0] for row in self.db.rows(f"SELECT path FROM {where}")]
+            paths += set(more).difference(paths)
+            return len(paths) if path_filter is None else sum(map(path_filter, paths))
 
         return {
-            "files": paths("files WHERE state='atom'"),
-            "foreign": paths("files WHERE state='foreign'"),
-            "unreadable": paths("files WHERE state='bad'"),
-            "to_write": paths("outbox WHERE written_ns IS NULL"),
-            "problems": paths("problems"),
+            "files": count("files WHERE state='atom'"),
+            "foreign": count("files WHERE state='foreign'"),
+            "unreadable": count("files WHERE state='bad'"),
+            "to_write": count("outbox WHERE written_ns IS NULL", self._outbox.unqueued_paths()),
+            "problems": count("problems"),
         }

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from datetime import date, datetime
 from pathlib import Path
 
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
+from lamina.atom.atom import AtomId
+from lamina.atom.provenance import Scope
 from lamina.logs import summarise_error
 from lamina.store.chat_usage import DailyUsage, ModelUsage
 from lamina.store.recalls import MAX_RECALLS, unknown_recall

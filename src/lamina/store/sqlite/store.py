@@ -40,12 +40,12 @@ class SqliteStore:
                 folder, self.history, self.signals.ageing, self.lock, vfs=vfs, limits=limits
             )
         outbox = Outbox(FileTable(db))
-        self.journal = SqliteJournal(self.history, outbox, clock, self.lock)
+        self.journal = SqliteJournal(self.history, clock, self.lock)
         self.atoms = SqliteAtoms(self.history, self.lock)
         self.passages = SqlitePassages(self.current_index, SqliteEncodings(self.current_index, self.history))
         self.graph = SqliteGraph(self.current_index)
         self.queue = SqliteQueue(db, clock)
-        self.projection = SqliteProjection(outbox, self.journal.write, self.signals.get)
+        self.projection = SqliteProjection(outbox, self.history, self.journal.append, self.signals.get, self.lock)
         self.admin = SqliteAdmin(folder, self.history, outbox, self.journal, self.current_index, clock, vfs=vfs)
 
     @contextmanager

@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope, agent_name
+from lamina.atom.atom import AtomId
+from lamina.atom.provenance import Scope, agent_name
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.store.encodings import PassageKey
 from lamina.store.passages import NearPassage, Partition, PassageFilter, VectorQuery

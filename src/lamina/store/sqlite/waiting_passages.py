@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
+from lamina.atom.atom import AtomId
+from lamina.atom.provenance import Scope
 from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.millis import from_millis, to_millis
 from lamina.store.waiting_passages import BufferedPassage, SessionBacklog
