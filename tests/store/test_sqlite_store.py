@@ -7,7 +7,8 @@ Covers `lamina.store.admin`, `lamina.store.commit_rules`, `lamina.store.dream_pr
 `lamina.store.sqlite.dream_progress`, `lamina.store.sqlite.graph`,
 `lamina.store.sqlite.hash_chain`, `lamina.store.sqlite.heads`, `lamina.store.sqlite.history_schema`,
 `lamina.store.sqlite.index_rows`, `lamina.store.sqlite.jobs`, `lamina.store.sqlite.journal`,
-`lamina.store.sqlite.problems`, `lamina.store.sqlite.projection`, `lamina.store.sqlite.queue` and
+`lamina.store.sqlite.file_table`, `lamina.store.sqlite.problems`, `lamina.store.sqlite.projection`,
+`lamina.store.sqlite.queue` and
 `lamina.store.sqlite.signals`.
 """
 
@@ -620,12 +621,12 @@ def test_files_of_commits_before_the_machine_was_started_may_not_have_reached_th
     db.close()
     with open_store(tmp_path) as harness:
         (pending,) = harness.pending_files()
-        assert harness.store.projection.unconfirmed_files() == [pending]
+        assert harness.store.projection.pending_files(unconfirmed=True) == [pending]
         harness.mark_files_written()
-        assert harness.store.projection.unconfirmed_files() == []
+        assert harness.store.projection.pending_files(unconfirmed=True) == []
         harness.add("of this boot")
         assert len(harness.pending_files()) == 1
-        assert harness.store.projection.unconfirmed_files() == []
+        assert harness.store.projection.pending_files(unconfirmed=True) == []
 
 
 def test_a_journal_of_the_previous_format_gains_erasure(tmp_path: Path) -> None:

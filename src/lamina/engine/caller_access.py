@@ -73,7 +73,7 @@ class CallerAccess:
         store = self.engine.store
         before = store.journal.position()
         atoms = read()
-        position = self.engine.effects.commit_file_edits(store.projection.files_of(atom.id for atom in atoms))
+        position = self.engine.effects.commit_file_edits(store.projection.read(ids=[atom.id for atom in atoms]))
         return atoms if position == before else read()
 
     def sync_files(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:

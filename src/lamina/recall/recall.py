@@ -28,7 +28,7 @@ from lamina.recall.state_terms import StateTerms, add_state_terms
 from lamina.recall.widening_search import build_historical_filter, find_fresh_candidates, find_historical_candidates
 from lamina.store.base import Store, Transaction, TransactionMode
 from lamina.store.passages import PassageFilter
-from lamina.store.projection import AtomFiles
+from lamina.store.projection import KnownFiles
 from lamina.text.analyser import analyse
 
 CANDIDATE_FACTOR = 2
@@ -38,7 +38,7 @@ MAX_SEARCHES_PER_ANSWER = 3
 MAX_ANSWERS_PER_REQUEST = 6
 """How often a request is answered, the first time included, if something is committed meanwhile."""
 
-FileEditCommit = Callable[[AtomFiles], int]
+FileEditCommit = Callable[[KnownFiles], int]
 """Commits what a person edited in these files; returns the journal position, unchanged if nothing was committed."""
 
 
@@ -68,10 +68,12 @@ def recall(
     for _ in range(MAX_ANSWERS_PER_REQUEST):
         answer = _answer_request(request, store, models)
         hits = answer.hit_list.hits
-        files = store.projection.files_of({atom.id for hit in hits for atom in (hit.atom, *hit.statements)})
+        ids = {atom.id for hit in hits for atom in (hit.atom, *hit.statements)}
+        files = store.projection.read(ids=ids)
         if commit_file_edits(files) == answer.read_position:
             break
-    paths = {atom_id: record.entry.path for atom_id, record in files.records.items()}
+    paths = files.paths
+    paths |= store.projection.paths_of(ids) if len(paths) < len(ids) else {}
     return Recall(
         recall_id,
         request.text,

@@ -148,7 +148,7 @@ class ErasureContract(Contract):
         gone = harness.add("the tea is green")
         harness.mark_files_written()
         erase_atoms(harness, gone)
-        assert harness.store.projection.entries() == []
+        assert harness.store.projection.list_files().entries == []
         assert harness.pending_files(10) == []
 
     def test_words_are_found_in_every_version_within_the_given_scopes(self, harness: StoreHarness) -> None:

@@ -19,7 +19,7 @@ from lamina.clock import Clock, FixedClock
 from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, OpenStore, Store, TextMatch, TextQuery
 from lamina.store.encodings import PackedStates
 from lamina.store.passages import PassageFilter
-from lamina.store.projection import PendingFile
+from lamina.store.projection import FileWritten, PendingFile
 from lamina.testing.capabilities import Capability
 from lamina.text.analyser import analyse
 from lamina.vault.folder_tree import Stamp
@@ -147,7 +147,7 @@ class StoreHarness:
     def mark_files_written(self) -> None:
         """Mark every pending file as written."""
         files = self.pending_files()
-        self.store.projection.mark_written([(file.path, STAMP, file.data) for file in files], 2_000_000_000)
+        self.store.projection.record([FileWritten(file.path, file.data, STAMP) for file in files], 2_000_000_000)
 
 
 class Contract:
