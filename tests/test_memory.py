@@ -369,7 +369,9 @@ def test_history_lists_every_transition_and_version_once(memory: Memory, clock: 
     atom = memory.remember("one").atom
     clock.at += DAY
     memory.update_status(atom.id, "challenged", "is it?")
+    clock.at += DAY
     memory.revise(atom.id, "two", reason="better")
+    clock.at += DAY
     memory.update_status(atom.id, "active", "it is")
     history = memory.history(atom.id)
     assert [(transition.old, transition.new, transition.reason) for transition in history.transitions] == [
@@ -377,7 +379,7 @@ def test_history_lists_every_transition_and_version_once(memory: Memory, clock: 
         (Status.ACTIVE, Status.CHALLENGED, "is it?"),
         (Status.CHALLENGED, Status.ACTIVE, "it is"),
     ]
-    assert [transition.at for transition in history.transitions] == [NOON, NOON + DAY, NOON + DAY]
+    assert [transition.at for transition in history.transitions] == [NOON, NOON + DAY, NOON + 3 * DAY]
     assert {transition.actor for transition in history.transitions} == {"human"}
     assert [version.revision for version in history.versions] == [1, 2, 3, 4]
     assert memory.status_history(atom.id) == list(history.transitions)

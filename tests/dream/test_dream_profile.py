@@ -6,6 +6,7 @@ Covers `lamina.dream.scope_pages`.
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -288,6 +289,7 @@ def test_pages_are_rebuilt_from_the_files_alone(workspace: VaultWorkspace) -> No
     workspace.close()
     for path in (workspace.root / ".lamina").glob("*.db*"):
         path.unlink()
+    workspace.clock.at += timedelta(seconds=1)
     workspace.memory = workspace.open()
     workspace.memory.upkeep.sync()
     assert extract_user_text(profile(workspace).content) == ""

@@ -20,6 +20,7 @@ from lamina.logs import summarise_error
 from lamina.review.review_context import Reviewer
 from lamina.review.vault_health import is_in_scopes, problems_in
 from lamina.store.base import AtomFilter
+from lamina.store.journal import TICK
 from lamina.sync import Progress, SyncReport
 from lamina.working.context import WorkingContext
 
@@ -34,8 +35,14 @@ class CallerAccess:
         self._pages_position = engine.store.journal.position()
 
     def now(self) -> datetime:
-        """Return the current time of the engine's clock."""
-        return self.engine.clock.now()
+        """Return the current time, never before the last commit: what was written holds, whatever the clock says."""
+        now = self.engine.clock.now()
+        return max(now, self.engine.store.journal.last_commit_at() or now)
+
+    def write_time(self) -> datetime:
+        """Return the time of words that state none: now, and later than all that was committed before them."""
+        now, last = self.engine.clock.now(), self.engine.store.journal.last_commit_at()
+        return now if last is None else max(now, last + TICK)
 
     def find_atom(self, id: str) -> Atom:
         """Return the atom of an id, of the unique end of an id, or of its id in the memory that it comes from.

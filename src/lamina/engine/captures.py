@@ -99,7 +99,7 @@ class SessionReading:
             writer,
             engine.store,
             engine.ids,
-            engine.clock.now(),
+            self._access.now(),
             engine.settings.segment_chars,
             timedelta(minutes=engine.settings.idle_minutes),
             without_extraction(self._extractor) if is_extracted else self._extractor,

@@ -150,7 +150,10 @@ class PastStateContract(Contract):
             over = harness.add("tea over", valid_until=NOON - DAY)
             harness.clock.at = NOON + DAY
             harness.add("tea later")
-            assert set(harness.find_ids("tea", statuses=frozenset(Status), known_by=NOON)) == {gone.id, over.id}
+            assert set(harness.find_ids("tea", statuses=frozenset(Status), known_by=over.recorded_at)) == {
+                gone.id,
+                over.id,
+            }
 
 
 def _past_passage_keys(harness: StoreHarness, words: str, **overrides: object) -> list[tuple[AtomId, int]]:
