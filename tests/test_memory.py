@@ -36,6 +36,7 @@ from lamina import (
 )
 from lamina.atom.kinds import MemoryType
 from lamina.store.base import TextQuery
+from lamina.store.passages import PassageFilter
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -414,11 +415,13 @@ def test_text_is_searched_within_permitted_scopes_only(memory: Memory) -> None:
 
     def query(*scopes: str) -> TextQuery:
         return TextQuery(
-            scopes=tuple(lamina.Scope(scope) for scope in scopes),
+            filter=PassageFilter(
+                scopes=tuple(lamina.Scope(scope) for scope in scopes),
+                statuses=frozenset(Status),
+                memory_types=frozenset(MemoryType),
+                valid_at=NOON,
+            ),
             tokens=("tea",),
-            statuses=frozenset(Status),
-            memory_types=frozenset(MemoryType),
-            valid_at=NOON,
             limit=5,
         )
 
