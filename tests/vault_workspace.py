@@ -89,7 +89,8 @@ class VaultWorkspace:
 
     def atom_of(self, file: Path, memory: Memory | None = None) -> Atom:
         """The atom that a file became."""
-        row = self.memory.engine.store.projection.record(file.relative_to(self.root).as_posix())
+        path = file.relative_to(self.root).as_posix()
+        row = self.memory.engine.store.projection.read(paths=[path]).at(path)
         assert row is not None and row.entry.atom_id is not None
         return (memory or self.memory).get(row.entry.atom_id)
 

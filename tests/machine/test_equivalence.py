@@ -656,7 +656,7 @@ class VaultMachine(RuleBasedStateMachine):
         (self.root / path).write_bytes(data)
         assert teller.upkeep.sync().adopted == [path]
         assert (self.root / path).read_bytes().endswith(data.rpartition(b"---\n")[2])
-        row = self.main.engine.store.projection.record(path)
+        row = self.main.engine.store.projection.read(paths=[path]).at(path)
         assert row is not None and row.entry.atom_id is not None
         atom = self.memory(scope).get(row.entry.atom_id)
         assert atom.content == text

@@ -7,7 +7,8 @@ Covers `lamina.store.admin`, `lamina.store.commit_rules`, `lamina.store.erasure`
 `lamina.store.sqlite.graph`,
 `lamina.store.sqlite.hash_chain`, `lamina.store.sqlite.heads`, `lamina.store.sqlite.history_schema`,
 `lamina.store.sqlite.index_rows`, `lamina.store.sqlite.journal`,
-`lamina.store.sqlite.projection`, `lamina.store.sqlite.queue` and
+`lamina.store.sqlite.file_table`, `lamina.store.sqlite.projection`,
+`lamina.store.sqlite.queue` and
 `lamina.store.sqlite.signals`.
 """
 
@@ -620,12 +621,12 @@ def test_files_of_commits_before_the_machine_was_started_may_not_have_reached_th
     db.close()
     with open_store(tmp_path) as harness:
         (pending,) = harness.pending_files()
-        assert harness.store.projection.unconfirmed_files() == [pending]
+        assert harness.store.projection.pending_files(unconfirmed=True) == [pending]
         harness.mark_files_written()
-        assert harness.store.projection.unconfirmed_files() == []
+        assert harness.store.projection.pending_files(unconfirmed=True) == []
         harness.add("of this boot")
         assert len(harness.pending_files()) == 1
-        assert harness.store.projection.unconfirmed_files() == []
+        assert harness.store.projection.pending_files(unconfirmed=True) == []
 
 
 def test_a_journal_of_the_previous_format_gains_erasure(tmp_path: Path) -> None:
@@ -657,7 +658,7 @@ def test_fingerprints_of_format_8_recognise_everyones_words(tmp_path: Path) -> N
     db.pragma("user_version", 8)
     db.close()
     with open_store(tmp_path) as harness:
-        assert harness.erasures.find_erased([tea], 1.0) == {tea: NOON}
+        assert harness.erasures.find_erased([tea], 1.0) == {tea: harness.journal.last_commit_at()}
 
 
 def test_an_idempotency_key_leaves_no_text_in_the_journal_and_is_recognised(tmp_path: Path) -> None:

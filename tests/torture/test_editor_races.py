@@ -85,7 +85,8 @@ def _engine(memory: Memory, rng: random.Random, atom: str, name: str) -> str:
 def _judge(memory: Memory, atom: AtomId, path: Path, marker: str) -> list[str]:
     memory.upkeep.sync()
     memory.upkeep.sync()
-    head = memory.engine.store.projection.head(atom)
+    head = memory.engine.store.projection.find_atom(atom)
+    assert head is not None
     result = []
     if not _is_somewhere(memory, atom, path, marker):
         result.append(f"LOST {marker}")

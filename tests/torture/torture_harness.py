@@ -168,7 +168,7 @@ def unexpected_files(memory: Memory) -> list[str]:
         f"problem: {problem.path} {problem.kind} {problem.message}"
         for problem in memory.engine.store.admin.problems.list()
     ]
-    lines = memory.engine.store.projection.entries()
+    lines = memory.engine.store.projection.list_files().entries
     result += [
         f"ledger: {line.path}" for line in lines if line.path.startswith(".") or line.state.value in ("bad", "gone")
     ]

@@ -58,7 +58,7 @@ def _plan_first_page(context: StepContext, page: Atom, why: str, earlier: Sequen
     if not is_undone_only or repeats_undone_page(page, earlier, context.store):
         return StepPlan()
     path = layout.path_for(page)
-    if context.store.projection.entry(path) is not None:
+    if context.store.projection.read(paths=[path]).records:
         note = f"{path} is your own file and was left alone; move it so that a page can be created there"
         return StepPlan(notes=(note,))
     return StepPlan((page,), (_move(page.subject, page, why),))

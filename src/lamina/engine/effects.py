@@ -33,7 +33,7 @@ from lamina.recall.hit import Recall
 from lamina.review.erase import Eraser, ErasureReceipt, dry_run_receipt, finish_erasures
 from lamina.store.admin import SavedRecall
 from lamina.store.base import Store, TransactionMode
-from lamina.store.projection import AtomFiles
+from lamina.store.projection import KnownFiles
 from lamina.sync import Progress, SyncReport, VaultSync
 from lamina.vault.disk import Disk
 
@@ -79,7 +79,7 @@ class Effects:
         with translate_disk_errors():
             return self._sync.run(accept_deletions=accept_deletions, progress=progress)
 
-    def commit_file_edits(self, files: AtomFiles) -> int:
+    def commit_file_edits(self, files: KnownFiles) -> int:
         """Commit edits of these files; return the journal position after that. The watcher may have committed them
         already: the position shows either way."""
         self._require_no_trial()
@@ -211,7 +211,7 @@ class TrialEffects:
         """Return an empty report."""
         return SyncReport()
 
-    def commit_file_edits(self, files: AtomFiles) -> int:
+    def commit_file_edits(self, files: KnownFiles) -> int:
         """Leave edited files for later; return the journal position at which the files were read."""
         return files.position
 

@@ -35,7 +35,7 @@ from lamina.importers.import_writer import (
 from lamina.importers.note_folder import list_folder
 from lamina.store.admin import FileProblem
 from lamina.store.base import Store
-from lamina.store.projection import FileState
+from lamina.store.projection import FileDeleted, FileRead, FileState
 from lamina.sync.disk_diff import has_changed
 from lamina.vault import layout
 from lamina.vault.disk import Disk
@@ -122,8 +122,8 @@ class Inbox:
                     yield scope, path, stamp
 
     def _is_known(self, path: str, stamp: Stamp) -> bool:
-        line = self._ledger.entry(path)
-        return line is not None and not has_changed(line, stamp)
+        record = self._ledger.read(paths=[path]).at(path)
+        return record is not None and not has_changed(record.entry, stamp)
 
     def _has_unsettled_files(self) -> bool:
         unsettled = [path for _, path, stamp in self._files() if not self._is_settled(path, stamp)]
@@ -176,7 +176,7 @@ class Inbox:
             )
             if not self._disk.remove(path, stamp):
                 return False
-        self._ledger.forget_file(path)
+        self._ledger.record([FileDeleted(path)], disk_time_ns())
         self._problems.clear(path)
         self._disk.remove_empty_dirs(path, keep=layout.inbox_folder(scope).count("/"))
         return bool(target)
@@ -211,7 +211,7 @@ class Inbox:
         return True
 
     def _leave_with_problem(self, path: str, stamp: Stamp, reason: str) -> bool:
-        self._ledger.mark_read(path, b"", stamp, disk_time_ns(), None, FileState.BAD)
+        self._ledger.record([FileRead(path, b"", stamp, None, FileState.BAD)], disk_time_ns())
         self._problems.report(FileProblem(path, PROBLEM_KIND, redact(reason).text))
         return False
 
@@ -221,7 +221,7 @@ class Inbox:
             is_inbox_problem = problem.kind == PROBLEM_KIND and layout.scope_of_path(problem.path) in self._scopes
             is_removed = self._disk.stamp(problem.path) is None
             if is_inbox_problem and is_removed and not describe_irregular(self._disk.root / problem.path):
-                self._ledger.forget_file(problem.path)
+                self._ledger.record([FileDeleted(problem.path)], disk_time_ns())
                 self._problems.clear(problem.path, [PROBLEM_KIND])
 
     def _report_irregular_files(self) -> None:

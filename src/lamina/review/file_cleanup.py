@@ -122,7 +122,7 @@ class FileCleanup:
 
     def find_unowned(self, target: RemovalTarget) -> Iterator[str]:
         """Return files in the vault that lamina does not own and that still contain erased text."""
-        owned = {line.path for line in self._ledger.entries() if line.atom_id is not None}
+        owned = {entry.path for entry in self._ledger.list_files().entries if entry.atom_id is not None}
         for path in _list_paths(self._disk.root):
             text = _read_text(self._disk.root / path) if path not in owned else None
             if text is not None and target.is_in(text):
@@ -342,4 +342,4 @@ def has_pending_writes(ledger: Projection, ids: Sequence[AtomId]) -> bool:
     """Return whether the file of any of these atoms is still to be written."""
     atom_ids = set(ids)
     ledger.catch_up()
-    return bool(atom_ids) and any(pending.atom_id in atom_ids for pending in ledger.pending_files(100_000))
+    return bool(atom_ids) and any(pending.atom_id in atom_ids for pending in ledger.pending_files())

@@ -58,8 +58,9 @@ class EditCommitter:
 
     def head(self, record: FileRecord) -> Atom:
         """Return the current atom of a file."""
-        assert record.entry.atom_id is not None
-        return self._ledger.head(record.entry.atom_id)
+        atom = self._ledger.find_atom(str(record.entry.atom_id))
+        assert atom is not None
+        return atom
 
     def commit_edit(
         self,
@@ -154,8 +155,8 @@ class EditCommitter:
 
     def _merge_edit(self, before: ParsedFile, after: ParsedFile, head: Atom, path: str) -> FileEdit:
         """Return the edit applied to the current state; report its problems."""
-        named = self._ledger.find_atom_by_name
-        edit = merge_edit(resolve_links(before, named), resolve_links(after, named), head, path)
+        find_atom = self._ledger.find_atom
+        edit = merge_edit(resolve_links(before, find_atom), resolve_links(after, find_atom), head, path)
         for problem in edit.problems:
             self._problems.report(problem)
         return edit

@@ -1,8 +1,8 @@
-"""The files of the vault as the store knows them, and the outbox: those that are still to be written.
+"""The outbox: files still to be written. It follows the journal.
 
-The outbox follows the journal: the files of the atoms that a commit changed are rendered after it, in a transaction of
-their own that also stores the position. After a crash in between they are rendered when the vault is opened. What is
-rendered depends on the rows of files only, never on the disk.
+The files of the atoms that a commit changed are rendered after it, in a transaction of their own that also stores the
+position. After a crash in between they are rendered when the vault is opened. What is rendered depends on the rows of
+files only, never on the disk.
 """
 
 from __future__ import annotations
@@ -10,42 +10,22 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lamina.atom.atom import Atom, AtomId, Signals
-from lamina.atom.json_record import parse_record
 from lamina.atom.status import ENDED
 from lamina.errors import InvalidInput
-from lamina.store.projection import (
-    AtomFiles,
-    FileChanges,
-    FileEntry,
-    FileRecord,
-    FileState,
-    PendingFile,
-    UnwritableFile,
-)
+from lamina.store.projection import FileChanges, FileRecord, FileState, FileWritten, PendingFile, UnwritableFile
 from lamina.store.sqlite.atoms import atoms_at
-from lamina.store.sqlite.database import Database
+from lamina.store.sqlite.file_table import FileTable, stamp_columns
 from lamina.store.sqlite.history import HistoryFile
 from lamina.vault import atom_file, layout
-from lamina.vault.folder_tree import Stamp
 from lamina.vault.frontmatter_fields import StemLookup
 
-_FILE_ENTRY = "SELECT path, atom_id, state, size, mtime_ns, ctime_ns, inode, checked_ns FROM files"
-_IS_STABLE = f"state<>'{FileState.GONE}' AND checked_ns-max(mtime_ns, ctime_ns)>=?"
-_FILE_RECORD = (
-    "SELECT f.path, f.atom_id, f.state, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.checked_ns, f.data, o.base, o.ours, "
-    "o.path IS NOT NULL AND o.written_ns IS NULL FROM files f LEFT JOIN outbox o ON o.path=f.path"
-)
-_FILES_OF = (
-    "SELECT c.position, r.* FROM (SELECT max(seq) AS position FROM commits) c "
-    f"LEFT JOIN ({_FILE_RECORD} WHERE f.state<>'gone' AND f.atom_id IN (SELECT value FROM json_each(?))) r"
-)
 SETTLED_NS = 120 * 10**9
 """After this long a written file has reached the disk (the kernel writes back within about 35 s)."""
 
@@ -60,135 +40,6 @@ _MARK_WRITTEN = """UPDATE outbox SET base=iif(f.data=?2, NULL, ?2),
 FROM files f WHERE f.path=?1 AND outbox.path=?1 AND (f.data=?2 OR written_ns IS NULL)
 """
 """A later commit may need other bytes at a path: then these are what the next write replaces."""
-
-
-class FileTable:
-    """Reads the rows of files, and writes one."""
-
-    def __init__(self, db: Database) -> None:
-        self.db = db
-
-    def entries(self) -> list[FileEntry]:
-        return [_to_entry(row) for row in self.db.rows(_FILE_ENTRY)]
-
-    def split_stable(self, min_age_ns: int) -> tuple[dict[str, tuple[int, ...]], list[FileEntry]]:
-        """Return the stamps of stable files, by path, and the entries of all others."""
-        with self.db.read_transaction():
-            stable = self.db.rows(
-                f"SELECT path, size, mtime_ns, ctime_ns, inode FROM files WHERE {_IS_STABLE}", (min_age_ns,)
-            )
-            others = self.db.rows(f"{_FILE_ENTRY} WHERE ({_IS_STABLE}) IS NOT TRUE", (min_age_ns,))
-        return {row[0]: row[1:] for row in stable}, [_to_entry(row) for row in others]
-
-    def entry(self, path: str) -> FileEntry | None:
-        row = self.db.one(f"{_FILE_ENTRY} WHERE path=?", (path,))
-        return _to_entry(row) if row else None
-
-    def record(self, path: str) -> FileRecord | None:
-        return self._find_record("f.path=?", path)
-
-    def record_of(self, atom_id: AtomId) -> FileRecord | None:
-        return self._find_record("f.atom_id=?", atom_id)
-
-    def records_of(self, ids: Sequence[AtomId]) -> dict[AtomId, FileRecord]:
-        """Return the files of those of the atoms that have one."""
-        records: dict[AtomId, FileRecord] = {}
-        for batch in batches(ids):
-            for row in self.db.rows(f"{_FILE_RECORD} WHERE f.atom_id IN ({placeholders(batch)})", batch):
-                records.setdefault(AtomId(row[1]), _to_record(row))
-        return records
-
-    def _find_record(self, where: str, value: str) -> FileRecord | None:
-        row = self.db.one(f"{_FILE_RECORD} WHERE {where}", (value,))
-        return _to_record(row) if row else None
-
-    def records(self, paths: Sequence[str]) -> dict[str, FileRecord]:
-        records: dict[str, FileRecord] = {}
-        for batch in batches(paths):
-            for row in self.db.rows(f"{_FILE_RECORD} WHERE f.path IN ({placeholders(batch)})", batch):
-                records[row[0]] = _to_record(row)
-        return records
-
-    def known_ids(self, ids: Iterable[AtomId]) -> set[AtomId]:
-        return {
-            AtomId(row[0])
-            for batch in batches(list(ids))
-            for row in self.db.rows(f"SELECT atom_id FROM files WHERE atom_id IN ({placeholders(batch)})", batch)
-        }
-
-    def head(self, atom_id: AtomId) -> Atom:
-        ((record, revision),) = self.db.rows("SELECT record, revision FROM heads WHERE atom_id=?", (atom_id,))
-        return parse_record(record, revision)
-
-    def find_atom_by_name(self, name: str) -> AtomId | None:
-        rows = self.db.rows(
-            "SELECT atom_id FROM files WHERE atom_id IS NOT NULL "
-            "AND (path=?1 || '.md' OR substr(path, -length(?1)-4)='/' || ?1 || '.md') "
-            "UNION SELECT atom_id FROM heads WHERE json_extract(record, '$.source_ref')=?1",
-            (name,),
-        )
-        return AtomId(rows[0][0]) if len(rows) == 1 else None
-
-    def paths_of(self, ids: Iterable[AtomId]) -> dict[AtomId, str]:
-        paths: dict[AtomId, str] = {}
-        for batch in batches(list(ids)):
-            for atom_id, path, state, record in self.db.rows(
-                "SELECT h.atom_id, f.path, f.state, iif(f.path IS NULL, h.record, NULL) FROM heads h "
-                f"LEFT JOIN files f ON f.atom_id=h.atom_id WHERE h.atom_id IN ({placeholders(batch)})",
-                batch,
-            ):
-                if state != FileState.GONE:
-                    paths[AtomId(atom_id)] = path or layout.path_for(parse_record(record, 1))
-        return paths
-
-    def files_of(self, ids: Iterable[AtomId]) -> AtomFiles:
-        """Return the files of these atoms and the journal position, in one query."""
-        rows = self.db.rows(_FILES_OF, (json.dumps(list(ids)),))
-        records = [_to_record(row) for _, *row in rows if row[0] is not None]
-        return AtomFiles({AtomId(str(record.entry.atom_id)): record for record in records}, rows[0][0] or 0)
-
-    def put_file(
-        self, path: str, atom_id: AtomId | None, state: FileState, data: bytes, stamp: Stamp | None, checked_ns: int
-    ) -> None:
-        """Write the row of a file; the caller has the write transaction open."""
-        self.db.run(
-            "INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)",
-            (path, atom_id, state.value, data, *stamp_columns(stamp), checked_ns),
-        )
-
-    def set_deleted(self, column: str, value: str) -> None:
-        """Mark a file as deleted and cancel its write; the caller has the write transaction open."""
-        self.db.run(f"UPDATE files SET state='gone' WHERE {column}=?", (value,))
-        self.db.run(f"DELETE FROM outbox WHERE {column}=?", (value,))
-
-
-def stamp_columns(stamp: Stamp | None) -> tuple[int | None, ...]:
-    return (stamp.size, stamp.mtime_ns, stamp.ctime_ns, stamp.inode) if stamp else (None, None, None, None)
-
-
-def _to_record(row: Sequence[Any]) -> FileRecord:
-    *entry, data, base, written_hashes, pending = row
-    return FileRecord(
-        _to_entry(entry), data or b"", base, tuple(json.loads(written_hashes)) if written_hashes else (), bool(pending)
-    )
-
-
-def batches(values: Sequence[str], size: int = 500) -> Iterator[Sequence[str]]:
-    for start in range(0, len(values), size):
-        yield values[start : start + size]
-
-
-def placeholders(values: Sequence[str]) -> str:
-    return ",".join("?" * len(values))
-
-
-_STATES = {state.value: state for state in FileState}
-
-
-def _to_entry(row: Iterable[Any]) -> FileEntry:
-    path, atom_id, state, size, mtime_ns, ctime_ns, inode, checked_ns = row
-    stamp = Stamp(size, mtime_ns, ctime_ns, inode) if size is not None else None
-    return FileEntry(path, AtomId(atom_id) if atom_id else None, _STATES[state], stamp, checked_ns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,26 +67,22 @@ class _OutboxState(NamedTuple):
 class Outbox:
     """Files still to be written, and how they are queued."""
 
-    def __init__(self, files: FileTable) -> None:
-        self.files, self._db, self._boot = files, files.db, _boot_id()
+    def __init__(self, files: FileTable, history: HistoryFile) -> None:
+        self._files, self._history, self._db, self._boot = files, history, history.db, _boot_id()
 
-    def pending_files(self, limit: int) -> list[PendingFile]:
-        return self._select_pending("o.written_ns IS NULL", (limit,))
-
-    def unconfirmed_files(self) -> list[PendingFile]:
-        return self._select_pending("o.boot!=?", (self._boot, -1))
-
-    def _select_pending(self, where: str, values: tuple[Any, ...]) -> list[PendingFile]:
+    def pending_files(self, limit: int | None, *, unconfirmed: bool) -> list[PendingFile]:
+        """Return files still to be written, or those that an earlier boot wrote or had to write, oldest first."""
+        where = "o.boot!=?1" if unconfirmed else "o.written_ns IS NULL AND ?1 IS NOT NULL"
         return [
             PendingFile(path, AtomId(atom_id), data, base, tuple(json.loads(written_hashes)), moved_from)
             for path, atom_id, data, base, written_hashes, moved_from in self._db.rows(
                 "SELECT o.path, o.atom_id, f.data, o.base, o.ours, o.moved_from FROM outbox o "
-                f"JOIN files f ON f.path=o.path WHERE {where} ORDER BY o.rowid LIMIT ?",
-                values,
+                f"JOIN files f ON f.path=o.path WHERE {where} ORDER BY o.rowid LIMIT ?2",
+                (self._boot, -1 if limit is None else limit),
             )
         ]
 
-    def follow(self, history: HistoryFile) -> list[UnwritableFile]:
+    def follow(self) -> list[UnwritableFile]:
         """Queue the files of the atoms that changed since the last call, and of those whose files a person saved.
 
         Each file is rendered from its atom as it is now. Returns those that cannot be rendered. The caller has a write
@@ -243,7 +90,7 @@ class Outbox:
         """
         state = self.read_state()
         ids = self._find_unqueued(state.position)
-        heads = history.heads.get(ids)
+        heads = self._history.heads.get(ids)
         boot = self._boot if state.boot == self._boot else ""
         unwritable = self._enqueue([heads[atom_id] for atom_id in ids if atom_id in heads], state.position, boot)
         self._db.run_many(
@@ -261,7 +108,7 @@ class Outbox:
 
     def unqueued_paths(self) -> list[str]:
         """Return the files of the atoms that changed and are not queued yet."""
-        return [*self.files.paths_of(self._find_unqueued(self.read_state().position)).values()]
+        return [*self._files.paths_of(self._find_unqueued(self.read_state().position)).values()]
 
     def _find_unqueued(self, position: int) -> list[AtomId]:
         """Return the atoms that changed after a journal position, in that order, and those whose files were saved."""
@@ -278,7 +125,7 @@ class Outbox:
         `boot` is empty if that may have happened before the machine was started: what was written then is not certain
         to be on the disk, and the record of it may be lost.
         """
-        records = self.files.records_of([atom.id for atom in atoms])
+        records = self._records_of([atom.id for atom in atoms])
         link, queued, unwritable = self._stem_lookup(records), dict[str, _QueuedFile](), list[UnwritableFile]()
         for atom in atoms:
             try:
@@ -297,42 +144,30 @@ class Outbox:
 
         Files that were deleted or cannot be read are left out.
         """
-        records, queued = self.files.records_of([*signals]), dict[str, _QueuedFile]()
-        link = self._stem_lookup(records)
+        records, queued = self._records_of([*signals]), dict[str, _QueuedFile]()
+        link, heads = self._stem_lookup(records), self._history.heads.get(records)
         for atom_id, record in records.items():
             if record.entry.state is FileState.ATOM:
-                atom = self.files.head(atom_id)
                 with suppress(InvalidInput):  # the counters of a file that is full already are not written
-                    file = self._render(atom, record, link, queued, None, signals[atom_id])
+                    file = self._render(heads[atom_id], record, link, queued, None, signals[atom_id])
                     queued |= {file.path: file} if file is not None else {}
         self._store_queued([*queued.values()], self._boot)
 
     def accept_edits(self, files: FileChanges) -> None:
         """Store what a person did to files; the caller has the write transaction of the commit open."""
         for atom_id in files.deleted:
-            self.files.set_deleted("atom_id", atom_id)
+            self._files.set_deleted("atom_id", atom_id)
         snapshots = files.snapshots
-        records = self.files.records_of([*snapshots])
+        records = self._records_of([*snapshots])
         moved_paths = [
             (record.entry.path,) for atom_id, record in records.items() if record.entry.path != snapshots[atom_id].path
         ]
         for table in ("files", "outbox"):
             self._db.run_many(f"DELETE FROM {table} WHERE path=?", moved_paths)
         self._db.run_many("DELETE FROM outbox WHERE path=?", [(snapshot.path,) for snapshot in snapshots.values()])
-        self._db.run_many(
-            "INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)",
-            [
-                (
-                    snapshot.path,
-                    atom_id,
-                    FileState.ATOM.value,
-                    snapshot.data,
-                    *stamp_columns(snapshot.stamp),
-                    snapshot.checked_ns,
-                )
-                for atom_id, snapshot in snapshots.items()
-            ],
-        )
+        for atom_id, snapshot in snapshots.items():
+            row = (snapshot.path, atom_id, FileState.ATOM, snapshot.data, snapshot.stamp)
+            self._files.put_files([row], snapshot.checked_ns)
         self._db.run_many("INSERT OR IGNORE INTO accepted_files VALUES(?)", [(atom_id,) for atom_id in snapshots])
         # The engine's bytes are at the path: the person's have to be written there, as they are or with later changes.
         swapped = [
@@ -341,6 +176,9 @@ class Outbox:
             if snapshot.replaced_by_sha256
         ]
         self._store_queued(swapped, self._boot)
+
+    def _records_of(self, ids: Sequence[AtomId]) -> dict[AtomId, FileRecord]:
+        return {AtomId(str(record.entry.atom_id)): record for record in self._files.read(ids=ids).records}
 
     def _stem_lookup(self, records: Mapping[AtomId, FileRecord]) -> StemLookup:
         """Return the lookup of file names for links; `records` are known already."""
@@ -352,7 +190,7 @@ class Outbox:
 
         def link(atom_id: str) -> str:
             if atom_id not in stems:
-                path = self.files.paths_of([AtomId(atom_id)]).get(AtomId(atom_id))
+                path = self._files.paths_of([AtomId(atom_id)]).get(AtomId(atom_id))
                 stems[atom_id] = layout.file_stem(path) if path else atom_id
             return stems[atom_id]
 
@@ -360,10 +198,7 @@ class Outbox:
 
     def _store_queued(self, queued: Sequence[_QueuedFile], boot: str) -> None:
         """Store files as they will be, and that they are still to be written."""
-        self._db.run_many(
-            "INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)",
-            [(file.path, file.atom_id, "atom", file.data, None, None, None, None, 0) for file in queued],
-        )
+        self._files.put_files([(file.path, file.atom_id, FileState.ATOM, file.data, None) for file in queued], 0)
         self._db.run_many(
             "INSERT OR REPLACE INTO outbox(path, atom_id, base, ours, moved_from, boot) VALUES(?,?,?,?,?,?)",
             [
@@ -392,10 +227,9 @@ class Outbox:
         if record.entry.state is FileState.GONE:
             return None if atom.status in ENDED else _QueuedFile(path, atom.id, data, None, record.written_hashes)
         target = layout.path_for(atom)
-        if target != path and (
-            target in queued or self.files.entry(target) or not self._is_where_it_was_put(path, atom.id, position)
-        ):
-            target = path
+        if target != path:
+            is_taken = target in queued or self._files.read(paths=[target]).records
+            target = path if is_taken or not self._is_where_it_was_put(path, atom.id, position) else target
         if data == record.data and target == path:
             return None
         base = record.base if record.is_pending else record.data
@@ -422,21 +256,14 @@ class Outbox:
         )
         return outbox_row[0] if outbox_row and outbox_row[0] else record.entry.path
 
-    def mark_written(
-        self, written: Iterable[tuple[str, Stamp, bytes]], checked_ns: int, swapped_out: Iterable[bytes] = ()
-    ) -> None:
-        files = list(written)
-        with self._db.write_transaction(durable=False):
-            self._db.run("DELETE FROM outbox WHERE boot=? AND written_ns<?", (self._boot, checked_ns - SETTLED_NS))
-            self._db.run_many(
-                "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, inode=?, checked_ns=? WHERE path=? AND data=?",
-                [(*stamp_columns(stamp), checked_ns, path, data) for path, stamp, data in files],
-            )
-            self._db.run_many(
-                "INSERT OR REPLACE INTO swapped VALUES(?,?,?)",
-                [(sha256(data), data, checked_ns) for data in swapped_out],
-            )
-            self._db.run_many(_MARK_WRITTEN, [(path, data, checked_ns, self._boot) for path, _, data in files])
+    def confirm(self, files: Sequence[FileWritten], checked_ns: int) -> None:
+        """Store that files were written; the caller has a write transaction open."""
+        self._db.run("DELETE FROM outbox WHERE boot=? AND written_ns<?", (self._boot, checked_ns - SETTLED_NS))
+        self._db.run_many(
+            "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, inode=?, checked_ns=? WHERE path=? AND data=?",
+            [(*stamp_columns(file.stamp), checked_ns, file.path, file.data) for file in files],
+        )
+        self._db.run_many(_MARK_WRITTEN, [(file.path, file.data, checked_ns, self._boot) for file in files])
 
     def rewrite_deleted_files(self, atoms: Iterable[Atom]) -> None:
         """Render deleted files from what their atoms contain now; the caller has the write transaction open."""
@@ -445,18 +272,15 @@ class Outbox:
 
     def remove_files_of(self, ids: Iterable[AtomId]) -> list[str]:
         """Remove the files of erased atoms; return their paths. The caller has the write transaction open."""
-        paths: dict[str, None] = {}
-        for batch in batches(list(ids)):
-            marks = placeholders(batch)
-            for path, moved_from in self._db.rows(
-                f"SELECT f.path, o.moved_from FROM files f LEFT JOIN outbox o ON o.path=f.path "
-                f"WHERE f.atom_id IN ({marks})",
-                batch,
-            ):
-                paths |= dict.fromkeys(part for part in (path, moved_from) if part)
-            for table in ("outbox", "files", "problems"):
-                self._db.run(f"DELETE FROM {table} WHERE atom_id IN ({marks})", batch)
-        return [*paths]
+        values = (json.dumps(list(ids)),)
+        rows = self._db.rows(
+            "SELECT f.path, o.moved_from FROM files f LEFT JOIN outbox o ON o.path=f.path "
+            "WHERE f.atom_id IN (SELECT value FROM json_each(?))",
+            values,
+        )
+        for table in ("outbox", "files", "problems"):
+            self._db.run(f"DELETE FROM {table} WHERE atom_id IN (SELECT value FROM json_each(?))", values)
+        return list(dict.fromkeys(path for row in rows for path in row if path))
 
 
 def sha256(data: bytes) -> str:
