@@ -56,7 +56,7 @@ BATCH_SIZE = 5000
 
 def precision(context: StepContext) -> StepPlan:
     """Set the precision of vectors that ageing computed, and drop the token states of cold passages."""
-    bits, encodings = context.store.signals.ageing.unapplied_bits(context.scope), context.store.passages.encodings
+    bits, encodings = context.store.signals.unapplied_bits(context.scope), context.store.passages.encodings
 
     def apply_precision() -> None:
         items = list(bits.items())
@@ -65,7 +65,7 @@ def precision(context: StepContext) -> StepPlan:
                 return  # the rest stays unmarked, and the next dream processes it
             batch = dict(items[start : start + BATCH_SIZE])
             encodings.set_precision(batch)
-            context.store.signals.ageing.mark_bits_applied(batch)
+            context.store.signals.mark_bits_applied(batch)
         encodings.reclaim()
 
     changes = encodings.set_precision(bits, dry_run=True)

@@ -52,7 +52,7 @@ def collect_stats(store: Store, scopes: Sequence[Scope], state_folder: Path, pen
         "by_status": by_status,
         "by_kind": store.atoms.count_by(scopes, "kind"),
         "by_layer": store.atoms.count_by(scopes, "layer"),
-        "at_hand": store.signals.ageing.count_tiers(scopes),
+        "at_hand": store.signals.count_tiers(scopes),
         "commits": store.journal.count(scopes),
         "files": store.projection.summary(lambda path: is_in_scopes(path, scopes)),
         "models": store.passages.encodings.count_by_model(),
