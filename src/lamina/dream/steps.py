@@ -19,6 +19,7 @@ from lamina.dream.probe_step import probe
 from lamina.dream.step import StepContext, StepPlan
 from lamina.dream.synthesis_step import merge
 from lamina.dream.topics import topics
+from lamina.store.atoms import AtomFilter
 from lamina.store.encodings import PrecisionChange
 
 LOG_RETENTION = timedelta(days=90)
@@ -119,7 +120,9 @@ def _is_due(context: StepContext, last_position: int | None) -> bool:
         return True
     entries = context.store.journal.read((context.scope,), last_position)
     changed = {change.atom_id for entry in entries if entry.verb != VERB for change in entry.changes}
-    is_enough = len(changed) * CHANGE_RATIO >= sum(context.store.atoms.count_by((context.scope,), "status").values())
+    is_enough = len(changed) * CHANGE_RATIO >= sum(
+        context.store.atoms.count_by("status", AtomFilter(scopes=(context.scope,))).values()
+    )
     return bool(changed) and (
         is_enough or last_position <= context.store.journal.position(before=context.now - MAX_INTERVAL)
     )

@@ -11,6 +11,7 @@ from lamina.capture.redact import redact
 from lamina.capture.statement_commit import Writer
 from lamina.importers.import_items import ImportedBox, ImportedLinks
 from lamina.store.base import AtomChange, AtomFilter, Commit, Store
+from lamina.store.commit_rules import find_refusal_reason
 from lamina.text.normal_form import one_line
 from lamina.vault import layout
 
@@ -35,7 +36,7 @@ def write_links(item: ImportedLinks, writer: Writer, store: Store, find: FindAto
         linked = atom.with_(
             relations=(*atom.relations, *(relation for key, relation in added.items() if key not in existing))
         )
-        if store.atoms.find_refusal_reason(linked, writer.origin) is None:
+        if find_refusal_reason(linked, writer.origin, store.atoms) is None:
             changed.append(linked)
         else:
             missing += len(added)
@@ -62,7 +63,7 @@ def write_box(
         return None, missing
     box = _build_box(item, members, writer, ids.new(now), now)
     boxed = [member.with_(box_id=box.id, trace_id=box.trace_id) for member in members]
-    writable = [member for member in boxed if store.atoms.find_refusal_reason(member, writer.origin) is None]
+    writable = [member for member in boxed if find_refusal_reason(member, writer.origin, store.atoms) is None]
     _commit([box, *writable], writer, store, item.key, f"box {box.source_ref}")
     return box, missing
 

@@ -117,11 +117,13 @@ class Journal(Protocol):
         *,
         until: int | None = None,
         commit: str | None = None,
+        key: str | None = None,
         limit: int | None = None,
     ) -> list[JournalEntry]:
         """Return the commits in (`since`, `until`] that touched these scopes, oldest first.
 
-        With `limit`, only the newest.
+        With `key`, only the one that was made in one of these scopes with this idempotency key. With `limit`, only the
+        newest.
         """
 
     def versions(self, atom_id: AtomId) -> list[AtomVersion]:
@@ -129,9 +131,6 @@ class Journal(Protocol):
 
     def position(self, before: datetime | None = None) -> int:
         """Return the sequence number of the last commit, or of the last one before a moment."""
-
-    def has_key(self, scope: Scope, key: str) -> bool:
-        """Return whether a commit of this scope had this idempotency key."""
 
     def count(self, scopes: Sequence[Scope]) -> int:
         """Return how many commits were made in these scopes."""
