@@ -120,7 +120,9 @@ class StoreHarness:
         (current,) = self.read(atom.scope, ids=(atom.id,))
         return current
 
-    def search(self, words: str, *scopes: Scope, limit: int = 10, **filters: Any) -> list[TextMatch]:
+    def search(
+        self, words: str, *scopes: Scope, limit: int = 10, required_tokens: tuple[str, ...] = (), **filters: Any
+    ) -> list[TextMatch]:
         """Return the text matches of some words, best first."""
         fields: dict[str, Any] = {
             "statuses": frozenset({Status.ACTIVE, Status.ARCHIVED}),
@@ -131,6 +133,7 @@ class StoreHarness:
         query = TextQuery(
             filter=PassageFilter(scopes=scopes or (LOCAL,), **fields),
             tokens=tuple(dict.fromkeys(analyse(words))),
+            required_tokens=required_tokens,
             limit=limit,
         )
         return sorted(self.store.passages.search_text(query), key=lambda match: (-match.score, match.atom_id, match.n))
