@@ -74,9 +74,9 @@ def run_dream(workspace: VaultWorkspace, chat: Chat | None = None, memory: Memor
 
 
 def profile(workspace: VaultWorkspace) -> Atom:
-    found = find_profile_page(workspace.memory.engine.store, workspace.memory.scope)
-    assert found is not None
-    return found
+    page = find_profile_page(workspace.memory.engine.store, workspace.memory.scope)
+    assert page is not None
+    return page
 
 
 STATEMENTS = (
