@@ -159,6 +159,7 @@ def test_without_the_state_folder_the_current_state_is_restored_from_the_files(
     bytes_before = {path: path.read_bytes() for path in memory.root.rglob("*.md")}
     memory.close()
     shutil.rmtree(memory.root / ".lamina")
+    clock.at += DAY
     with lamina.open(memory.root, clock=clock, watch=False) as again:
         assert {atom.id: atom for atom in all_atoms(again)} == atoms
         assert {path: path.read_bytes() for path in again.root.rglob("*.md")} == bytes_before

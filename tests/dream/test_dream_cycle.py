@@ -113,7 +113,7 @@ def test_a_repeated_dream_changes_no_byte_and_an_undone_one_leaves_none_changed(
             assert {memory.get(key).status for key in born} <= {Status.TOMBSTONED}
             assert files(memory, without=born) == before, f"seed {seed}"
             assert {item: memory.get(item) for item in known_value} == known_value, f"seed {seed}"
-    assert counter.keys() >= {"promote", "archive", "expire", "loosen", "add"}, counter
+    assert counter.keys() >= {"promote", "archive", "expire", "weaken", "add"}, counter
 
 
 def test_a_pinned_atom_is_never_changed() -> None:

@@ -1,4 +1,4 @@
-"""Step 7, and the links that ageing loosens."""
+"""Step prune, and the links that ageing weakens."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_link_weakens_once_per_window_after_its_grace_period(harness: StoreHar
         if changes:
             assert changes[0].relations[0].target == link.target
             report = dream([scene_of(harness)], {"age": age}, harness.store, harness.clock.now())
-            assert [move.action for move in report.moves] == ["loosen"] and age(scene_of(harness)).changes == ()
+            assert [move.action for move in report.moves] == ["weaken"] and age(scene_of(harness)).changes == ()
 
 
 @pytest.mark.parametrize("name", [RelationName.CONTRADICTS, RelationName.SUPERSEDES])

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from live_server import LiveServer, run_server
 
-from lamina.http.journal_batches import FIRST_BATCH
+from lamina.http.change_feed import FIRST_BATCH
 
 
 class Stream:

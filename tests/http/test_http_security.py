@@ -1,6 +1,6 @@
 """No unauthorised request reaches an operation, whatever it asks for.
 
-Covers `lamina.http.allowed_hosts`, `lamina.http.response_sender` and `lamina.http.security_headers`.
+Covers `lamina.http.allowed_hosts` and `lamina.http.response_sender`.
 """
 
 from __future__ import annotations

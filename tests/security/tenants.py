@@ -21,6 +21,7 @@ from lamina.atom.provenance import Scope
 from lamina.recall import Recall
 from lamina.review.review import Review
 from lamina.store.base import AtomFilter, TextQuery
+from lamina.store.passages import PassageFilter
 from lamina.testing import NOON
 from lamina.upkeep import Upkeep
 from lamina.working.block import Block
@@ -214,12 +215,14 @@ def _search(memory: Memory, arguments: Arguments, vault: Vault) -> object:
 
     return memory.search_text(
         TextQuery(
-            scopes=(Scope(arguments["scope"]),),
+            filter=PassageFilter(
+                scopes=(Scope(arguments["scope"]),),
+                statuses=frozenset(Status),
+                memory_types=frozenset(MemoryType),
+                valid_at=memory.now(),
+            ),
             tokens=("pass", "word"),
-            statuses=frozenset(Status),
             limit=50,
-            memory_types=frozenset(MemoryType),
-            valid_at=memory.now(),
         )
     )
 

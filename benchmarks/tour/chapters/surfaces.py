@@ -12,8 +12,8 @@ from urllib.parse import urlencode, urlsplit
 from benchmarks.tour.tour_chapter import TourChapter, TourStep
 from lamina.cli import token, write
 from lamina.cli.command_session import CommandSession
-from lamina.cli.optional_packages import missing_packages
 from lamina.cli.output import CommandResult, FieldList, TextLine
+from lamina.cli.serve import missing_packages
 
 _NOT_INSTALLED = CommandResult({}, (TextLine("not installed; run `pip install 'lamina[serve]'`", "yellow"),))
 

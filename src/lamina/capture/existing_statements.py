@@ -16,6 +16,7 @@ from lamina.atom.provenance import Scope, lineage_trust, readable_scopes, trust_
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.capture.store_reads import StoreReads
 from lamina.store.base import AtomFilter, Store, TextQuery
+from lamina.store.passages import PassageFilter
 from lamina.text.analyser import analyse
 from lamina.text.normal_form import ComparisonForm, comparison_form, normal_form
 from lamina.text.timestamps import parse_time
@@ -281,11 +282,13 @@ def _is_known_subject(atom: Atom, reads: StoreReads) -> bool:
 
 def _find_by_alias(atom: Atom, subject_form: str, reads: StoreReads, now: datetime) -> str | None:
     query = TextQuery(
-        scopes=(atom.scope,),
+        filter=PassageFilter(
+            scopes=(atom.scope,),
+            statuses=frozenset(RECALL_WEIGHT),
+            memory_types=frozenset({MemoryType.FACT}),
+            valid_at=now,
+        ),
         tokens=tuple(dict.fromkeys(analyse(subject_form))),
-        statuses=frozenset(RECALL_WEIGHT),
-        memory_types=frozenset({MemoryType.FACT}),
-        valid_at=now,
         limit=_MAX_ALIASES,
     )
     ids = tuple(dict.fromkeys(match.atom_id for match in reads.search(query)))

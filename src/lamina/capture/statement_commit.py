@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
@@ -11,7 +11,7 @@ from typing import TypeVar
 from lamina.atom.atom import Atom, AtomId, Relation, RelationName
 from lamina.atom.claim import mark_multi_valued
 from lamina.atom.provenance import TRUST, Origin, Scope
-from lamina.atom.status import RECALL_WEIGHT, Status
+from lamina.atom.status import RECALL_WEIGHT, Status, TransitionCause
 from lamina.capture.change.dependants import DependencyRule, find_dependants
 from lamina.capture.classification import SURE, StatementVerdict, classify
 from lamina.capture.erased_text import find_erased_statements
@@ -42,6 +42,29 @@ class Writer:
     rules: tuple[DependencyRule, ...] = ()
     delivered_by: Origin = Origin.HUMAN
     multi_valued: frozenset[str] = frozenset()
+
+    def commit(
+        self,
+        verb: str,
+        reason: str,
+        atoms: Iterable[Atom],
+        *,
+        key: str | None = None,
+        way: TransitionCause = TransitionCause.ORDINARY,
+        batch: str | None = None,
+    ) -> Commit:
+        """Return the commit of these atoms in the writer's name and to its scope; nothing is written yet."""
+        return Commit(
+            actor=self.actor,
+            origin=self.origin,
+            verb=verb,
+            reason=reason,
+            scope=self.scope,
+            changes=tuple(map(AtomChange, atoms)),
+            way=way,
+            key=key,
+            batch=batch,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +106,7 @@ def commit_verdicts(
         *(cause for _, cause in challenged),
     )
     reason = "; ".join(dict.fromkeys([reason, *causes]))
-    commit = Commit(
-        actor=writer.actor,
-        origin=writer.origin,
-        verb=verb,
-        reason=reason,
-        scope=writer.scope,
-        key=key,
-        changes=tuple(AtomChange(atom) for atom in changed.values()),
-    )
+    commit = writer.commit(verb, reason, changed.values(), key=key)
     if not segment_batch.queued:
         return _make_receipt(store.journal.append(commit), outcomes)
     with store.transaction(TransactionMode.WRITE) as transaction:

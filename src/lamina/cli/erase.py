@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.command import command
+from lamina.cli.command_options import IdsArgument
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, FieldList, OutputBlock, TextLine
 from lamina.cli.receipts import DRY_RUN_NOTE
 from lamina.cli.record_views import short_id
-from lamina.cli.write import IdsArgument
 from lamina.errors import InvalidInput, Refused
 from lamina.text.normal_form import one_line
 

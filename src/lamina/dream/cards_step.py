@@ -1,4 +1,4 @@
-"""Step 3, cards: a page for each name with enough statements, one for the scope's profile, one for its
+"""Step cards: a page for each name with enough statements, one for the scope's profile, one for its
 agent.
 
 A page is generated from current statements and written if it differs. What people wrote outside the generated part

@@ -1,4 +1,4 @@
-"""Step 5, probe: a chat model compares statements that were not used for a while with later sentences.
+"""Step probe: a chat model compares statements that were not used for a while with later sentences.
 
 Without a chat model nothing is probed. Five statements a day, the longest unused first, and none twice in 14 days.
 """

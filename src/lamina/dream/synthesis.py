@@ -16,7 +16,7 @@ from lamina.atom.provenance import SOURCES_KEY, Origin, Scope, sources_digest
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
 from lamina.dream.dream import VERB
 from lamina.dream.step import StepContext
-from lamina.text.normal_form import name_form, normal_form, one_line
+from lamina.text.normal_form import name_form, normal_form, shorten_line
 
 KIND = "synthesis"
 MAX_CITED = 200
@@ -99,10 +99,7 @@ def quote_members(members: Sequence[Atom]) -> str:
 
 
 def _cited_line(atom: Atom) -> str:
-    words = one_line(atom.content)
-    if len(words) > LINE_CHARS:
-        words = f"{words[: LINE_CHARS - 1].rstrip()}…"
-    return f"{words} [{atom.id}]"
+    return f"{shorten_line(atom.content, LINE_CHARS)} [{atom.id}]"
 
 
 def _most_common(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lamina.errors import InvalidInput, Refused, StoreBusy, StoreError, StoreTooNew
 from lamina.logs import summarise_error
 from lamina.mcp.error_text import Closed
-from lamina.mcp.lazy_import import load_engine
+from lamina.mcp.server import load_engine
 from lamina.vault import vault_setup
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NewType, Protocol
 
 from lamina.atom.atom import Atom, AtomId
@@ -13,6 +13,8 @@ from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status, TransitionCause
 
 CommitId = NewType("CommitId", str)
+TICK = timedelta(milliseconds=1)
+"""The least time between two commits: the journal is the order of time, whatever the clock says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,9 @@ class Journal(Protocol):
 
     def position(self, before: datetime | None = None) -> int:
         """Return the sequence number of the last commit, or of the last one before a moment."""
+
+    def last_commit_at(self) -> datetime | None:
+        """Return the time of the last commit; None before the first one."""
 
     def has_key(self, scope: Scope, key: str) -> bool:
         """Return whether a commit of this scope had this idempotency key."""

@@ -10,6 +10,7 @@ from lamina.atom.atom import AtomId, Evidence, Relation, RelationName
 from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.status import Status
 from lamina.store.base import AtomFilter, TextQuery
+from lamina.store.passages import PassageFilter
 from lamina.testing.capabilities import Capability
 from lamina.testing.store_harness import ANN, BOB, DAY, LOCAL, NOON, OTHER, Contract
 from lamina.vault import layout
@@ -63,8 +64,10 @@ class AtomReadContract(Contract):
             assert harness.journal.read([]) == []
             assert harness.store.graph.edges([atom.id], []) == []
             assert harness.store.atoms.count_by([], "status") == {}
-            every: dict[str, Any] = {"statuses": frozenset(Status), "memory_types": frozenset(MemoryType)}
-            query = TextQuery(scopes=(), tokens=("tea",), valid_at=NOON, limit=10, **every)
+            everything = PassageFilter(
+                scopes=(), statuses=frozenset(Status), memory_types=frozenset(MemoryType), valid_at=NOON
+            )
+            query = TextQuery(filter=everything, tokens=("tea",), limit=10)
             assert harness.store.passages.search_text(query) == []
 
     def test_many_filters_return_what_each_of_them_returns(self, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from lamina.atom.status import Status
 from lamina.clock import Clock, FixedClock
 from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, OpenStore, Store, TextMatch, TextQuery
 from lamina.store.encodings import PackedStates
+from lamina.store.passages import PassageFilter
 from lamina.store.projection import FileWritten, PendingFile
 from lamina.testing.capabilities import Capability
 from lamina.text.analyser import analyse
@@ -68,7 +69,7 @@ def run_in_threads(*works: Callable[[], object]) -> None:
 
 def coverage(store: Store, model: str, scopes: Sequence[Scope]) -> tuple[int, int]:
     """Return how many passages of these scopes a model has encoded, and how many there are."""
-    summary = store.passages.summary(scopes, [model])
+    summary = store.passages.statistics(scopes, [model])
     return summary.encoded[model], summary.count
 
 
@@ -127,7 +128,11 @@ class StoreHarness:
             "valid_at": self.clock.now(),
             **filters,
         }
-        query = TextQuery(scopes=scopes or (LOCAL,), tokens=tuple(dict.fromkeys(analyse(words))), limit=limit, **fields)
+        query = TextQuery(
+            filter=PassageFilter(scopes=scopes or (LOCAL,), **fields),
+            tokens=tuple(dict.fromkeys(analyse(words))),
+            limit=limit,
+        )
         return sorted(self.store.passages.search_text(query), key=lambda match: (-match.score, match.atom_id, match.n))
 
     def find_ids(self, words: str, *scopes: Scope, **filters: Any) -> list[AtomId]:

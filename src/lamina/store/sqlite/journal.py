@@ -13,7 +13,7 @@ from lamina.atom.provenance import Scope
 from lamina.clock import Clock
 from lamina.errors import Refused, StalePosition
 from lamina.store import commit_rules
-from lamina.store.journal import AtomVersion, Commit, CommitId, CommitResult, JournalEntry
+from lamina.store.journal import TICK, AtomVersion, Commit, CommitId, CommitResult, JournalEntry
 from lamina.store.sqlite.history import HistoryFile, NewVersion, Tip
 
 
@@ -77,6 +77,10 @@ class SqliteJournal:
         with self._lock:
             return self._history.position(before)
 
+    def last_commit_at(self) -> datetime | None:
+        with self._lock:
+            return self._history.tip()[1]
+
     def has_key(self, scope: Scope, key: str) -> bool:
         """Return whether a commit of this scope had this idempotency key."""
         with self._lock:
@@ -111,9 +115,9 @@ class SqliteJournal:
         return CommitId(self._ids.new(at))
 
     def _time_after(self, tip: Tip) -> datetime:
-        """Return the time of the next commit, never before the last one."""
+        """Return the time of the next commit, later than the last one whatever the clock says."""
         now, (_, last, _) = self._clock.now(), tip
-        return max(now, last) if last else now
+        return max(now, last + TICK) if last else now
 
 
 def _new_versions(pairs: Sequence[tuple[Atom | None, Atom]]) -> list[NewVersion]:
