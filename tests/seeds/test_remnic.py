@@ -38,7 +38,7 @@ from lamina.lifecycle.standing import STATE_WEIGHTS, LifecycleState, PolicyClass
 from lamina.models.light_embedder import find_light_files
 from lamina.recall.graph_walk import pagerank
 from lamina.store.ageing_state import AgeingState
-from lamina.store.waiting_passages import SessionBacklog
+from lamina.store.queue import SessionBacklog
 from llm_server import Json, completion, scripted
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

@@ -1,13 +1,13 @@
 """The embedded store passes the contract of every store, and what only SQLite files need.
 
-Covers `lamina.store.admin`, `lamina.store.commit_rules`, `lamina.store.dream_progress`, `lamina.store.erasure`,
- `lamina.store.graph`, `lamina.store.jobs`, `lamina.store.queue`,
-`lamina.store.signals`, `lamina.store.sqlite.admin`, `lamina.store.sqlite.waiting_passages`,
+Covers `lamina.store.admin`, `lamina.store.commit_rules`, `lamina.store.erasure`,
+ `lamina.store.graph`, `lamina.store.queue`,
+`lamina.store.signals`, `lamina.store.sqlite.admin`,
 `lamina.store.sqlite.current_index`,
-`lamina.store.sqlite.dream_progress`, `lamina.store.sqlite.graph`,
+`lamina.store.sqlite.graph`,
 `lamina.store.sqlite.hash_chain`, `lamina.store.sqlite.heads`, `lamina.store.sqlite.history_schema`,
-`lamina.store.sqlite.index_rows`, `lamina.store.sqlite.jobs`, `lamina.store.sqlite.journal`,
-`lamina.store.sqlite.file_table`, `lamina.store.sqlite.problems`, `lamina.store.sqlite.projection`,
+`lamina.store.sqlite.index_rows`, `lamina.store.sqlite.journal`,
+`lamina.store.sqlite.file_table`, `lamina.store.sqlite.projection`,
 `lamina.store.sqlite.queue` and
 `lamina.store.sqlite.signals`.
 """

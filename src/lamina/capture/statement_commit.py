@@ -20,7 +20,7 @@ from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.store_reads import StoreReads
 from lamina.errors import ClaimTaken, Refused, StaleRevision
 from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, Store, TransactionMode
-from lamina.store.waiting_passages import BufferedPassage
+from lamina.store.queue import BufferedPassage
 
 T = TypeVar("T")
 
@@ -112,7 +112,7 @@ def commit_verdicts(
     with store.transaction(TransactionMode.WRITE) as transaction:
         committed = transaction.journal.append(commit)
         if not committed.is_repeat:
-            transaction.queue.buffer.add(segment_batch.queued)
+            transaction.queue.add_passages(segment_batch.queued)
     return _make_receipt(committed, outcomes)
 
 

@@ -20,9 +20,9 @@ from lamina.errors import InvalidInput, LaminaError, StaleRevision
 from lamina.lifecycle.ageing_decision import SMALL_CHANGE, reason_to_hold
 from lamina.logs import summarise_error
 from lamina.review.pending_items import HELD_DREAM
+from lamina.store.admin import FileProblem
 from lamina.store.base import AtomChange, Commit, Store
-from lamina.store.jobs import LeaseRenewal, new_lease_token
-from lamina.store.problems import FileProblem
+from lamina.store.queue import LeaseRenewal, new_lease_token
 from lamina.telemetry import STEP, trace_step
 from lamina.vault import layout
 
@@ -68,11 +68,11 @@ def dream(
             options.batch, at, tuple(_run_steps(contexts, steps, options, lambda done, total: True)), dry_run=True
         )
     holder = new_lease_token()
-    if not store.queue.jobs.acquire(JOB, holder, LEASE_SECONDS):
+    if not store.queue.lease(JOB, holder, LEASE_SECONDS):
         return DreamReport(
             options.batch, at, (), asleep="another process is running a dream; `lamina jobs` shows which"
         )
-    error, lease = "", LeaseRenewal(store.queue.jobs, JOB, holder, LEASE_SECONDS)
+    error, lease = "", LeaseRenewal(store.queue, JOB, holder, LEASE_SECONDS)
 
     def report_progress(done: int, total: int) -> bool:
         if progress is not None:
@@ -88,7 +88,7 @@ def dream(
         error = str(problem)
         raise
     finally:
-        store.queue.jobs.release(JOB, holder, error)
+        store.queue.release(JOB, holder, error)
 
 
 def select_steps(steps: Mapping[str, Step], names: Iterable[str]) -> dict[str, Step]:
@@ -200,5 +200,5 @@ def is_due(store: Store, scopes: Sequence[Scope], now: datetime, max_captures: i
 
 def last_dream(store: Store) -> datetime | None:
     """Return when the last complete dream ended; None if there is none or it was interrupted."""
-    last = next((job for job in store.queue.jobs.list() if job.name == JOB), None)
+    last = next((job for job in store.queue.list_jobs() if job.name == JOB), None)
     return last.finished_at if last is not None and last.done >= last.total else None

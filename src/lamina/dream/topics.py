@@ -65,7 +65,7 @@ MAX_TOPICS = 200
 
 def topics(context: StepContext) -> StepPlan:
     """Plan the topics page if statements changed since the last time."""
-    progress, position = context.store.queue.dream_progress, context.store.journal.position()
+    progress, position = context.store.queue, context.store.journal.position()
     last_position = progress.get_position(context.scope, TOPICS_PAGE)
     changes = changes_since(context, last_position) if last_position is not None else None
     plan = plan_topics(context) if changes is None or changes.kinds else StepPlan()

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from lamina.atom.provenance import Scope
+from lamina.store.admin import FileProblem
 from lamina.store.base import AtomFilter, Store
-from lamina.store.problems import FileProblem
 from lamina.vault import layout
 
 CHAT_DAYS = 14

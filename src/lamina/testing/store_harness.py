@@ -85,7 +85,7 @@ class StoreHarness:
         self.store, self.clock, self.journal = store, clock, store.journal
         self.graph = store.graph
         self.encodings, self.ageing = store.passages.encodings, store.signals.ageing
-        self.buffer, self.jobs = store.queue.buffer, store.queue.jobs
+        self.queue = store.queue
         self.erasures = store.admin.erasures
         self._ids = IdSource(os.urandom)
 
