@@ -55,11 +55,11 @@ def write_box(
 
     None if no member was imported.
     """
-    found = {member: find(member) for member in item.members}
-    wanted = tuple(dict.fromkeys(atom_id for atom_id in found.values() if atom_id is not None))
+    ids_by_member = {member: find(member) for member in item.members}
+    wanted = tuple(dict.fromkeys(atom_id for atom_id in ids_by_member.values() if atom_id is not None))
     atoms = {atom.id: atom for atom in store.atoms.read(AtomFilter(scopes=(writer.scope,), ids=wanted))}
     members = [atoms[atom_id] for atom_id in wanted if atom_id in atoms]
-    missing = len(item.members) - sum(atom_id in atoms for atom_id in found.values())
+    missing = len(item.members) - sum(atom_id in atoms for atom_id in ids_by_member.values())
     if not members:
         return None, missing
     box = _build_box(item, members, writer, ids.new(now), now)

@@ -328,10 +328,10 @@ def check_chains(
 
 
 def _check_chain(atom: Atom, read_atoms: Callable[[Iterable[AtomId]], Mapping[AtomId, Atom]]) -> None:
-    seen: set[AtomId] = set()
+    visited: set[AtomId] = set()
     pending = set(atom.superseded_by)
-    while pending and len(seen) < MAX_CHAIN:
+    while pending and len(visited) < MAX_CHAIN:
         if atom.id in pending:
             raise Refused(f"{atom.id} would supersede itself")
-        seen |= pending
-        pending = {target for successor in read_atoms(pending).values() for target in successor.superseded_by} - seen
+        visited |= pending
+        pending = {target for successor in read_atoms(pending).values() for target in successor.superseded_by} - visited

@@ -114,8 +114,8 @@ class TrustContract(Contract):
 
     def test_an_ended_pending_atom_is_not_activated_with_its_source(self, harness: StoreHarness) -> None:
         page = _commit_pending(harness, Origin.IMPORT)
-        made = harness.new_atom("summed up", origin=Origin.AGENT, derived_from=(page.id,), status=Status.CONSTRAINED)
-        summed = harness.commit(made, origin=Origin.AGENT).atoms[0]
+        summary = harness.new_atom("summed up", origin=Origin.AGENT, derived_from=(page.id,), status=Status.CONSTRAINED)
+        summed = harness.commit(summary, origin=Origin.AGENT).atoms[0]
         harness.commit(page.with_(status=Status.ACTIVE))
         ended = harness.commit(summed.with_(status=Status.TOMBSTONED), origin=Origin.AGENT).atoms[0]
         for way in (TransitionCause.RESTORE, TransitionCause.UNDO):
