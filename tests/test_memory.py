@@ -36,6 +36,7 @@ from lamina import (
 )
 from lamina.atom.kinds import MemoryType
 from lamina.store.base import TextQuery
+from lamina.store.passages import PassageFilter
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -268,7 +269,7 @@ def test_inside_a_trial_only_the_memory_that_it_yields_may_be_used(memory: Memor
             memory.get(atom.id)
         with pytest.raises(Refused, match="inside a trial"):
             memory.remember("black coffee")
-    assert [each.content for each in memory.list(status=None)] == ["green tea"]
+    assert [atom.content for atom in memory.list(status=None)] == ["green tea"]
     assert sorted(memory.root.rglob("*.md")) == before
     assert memory.upkeep.doctor(deep=True).healthy
 
@@ -368,7 +369,9 @@ def test_history_lists_every_transition_and_version_once(memory: Memory, clock: 
     atom = memory.remember("one").atom
     clock.at += DAY
     memory.update_status(atom.id, "challenged", "is it?")
+    clock.at += DAY
     memory.revise(atom.id, "two", reason="better")
+    clock.at += DAY
     memory.update_status(atom.id, "active", "it is")
     history = memory.history(atom.id)
     assert [(transition.old, transition.new, transition.reason) for transition in history.transitions] == [
@@ -376,7 +379,7 @@ def test_history_lists_every_transition_and_version_once(memory: Memory, clock: 
         (Status.ACTIVE, Status.CHALLENGED, "is it?"),
         (Status.CHALLENGED, Status.ACTIVE, "it is"),
     ]
-    assert [transition.at for transition in history.transitions] == [NOON, NOON + DAY, NOON + DAY]
+    assert [transition.at for transition in history.transitions] == [NOON, NOON + DAY, NOON + 3 * DAY]
     assert {transition.actor for transition in history.transitions} == {"human"}
     assert [version.revision for version in history.versions] == [1, 2, 3, 4]
     assert memory.status_history(atom.id) == list(history.transitions)
@@ -412,11 +415,13 @@ def test_text_is_searched_within_permitted_scopes_only(memory: Memory) -> None:
 
     def query(*scopes: str) -> TextQuery:
         return TextQuery(
-            scopes=tuple(lamina.Scope(scope) for scope in scopes),
+            filter=PassageFilter(
+                scopes=tuple(lamina.Scope(scope) for scope in scopes),
+                statuses=frozenset(Status),
+                memory_types=frozenset(MemoryType),
+                valid_at=NOON,
+            ),
             tokens=("tea",),
-            statuses=frozenset(Status),
-            memory_types=frozenset(MemoryType),
-            valid_at=NOON,
             limit=5,
         )
 

@@ -144,7 +144,7 @@ class Memory(MemoryReader):
             _parse_words(words),
             heading.session_id,
             heading.source_id,
-            heading.observed_at or self.now(),
+            heading.observed_at or self._access.write_time(),
             self.caller.agents(private, agents),
             file_name=name,
             redact_personal=self.settings.redact_personal,

@@ -254,7 +254,7 @@ class MemoryReader:
     @verb(Operation.SEARCH)
     def search_text(self, query: TextQuery) -> builtins.list[TextMatch]:
         """Return the matches of the text search alone, without weights. InvalidScope for scopes of others."""
-        self.caller.require_scopes(query.scopes)
+        self.caller.require_scopes(query.filter.scopes)
         return self._store.passages.search_text(query)
 
     @verb(Operation.READ)

@@ -107,8 +107,8 @@ def test_a_late_older_value_keeps_its_stated_end(memory: Memory) -> None:
 
 
 def test_two_values_of_one_moment_are_a_contradiction_for_review(memory: Memory) -> None:
-    first = remember_city(memory, "Oslo").atom
-    outcome = remember_city(memory, "Rome")
+    first = remember_city(memory, "Oslo", observed_at=NOON).atom
+    outcome = remember_city(memory, "Rome", observed_at=NOON)
     assert (outcome.result, outcome.atom.status) == (Result.CHALLENGED, Status.CHALLENGED)
     assert [(relation.name, relation.target) for relation in outcome.atom.relations] == [("contradicts", first.id)]
     assert "waiting for review" in outcome.reason
@@ -128,7 +128,7 @@ def test_a_future_value_is_pending_until_its_day(memory: Memory, clock: FixedClo
 def test_a_change_today_is_valid_until_the_planned_day(memory: Memory, clock: FixedClock) -> None:
     old = remember_city(memory, "Oslo", observed_at=NOON - DAY).atom
     future = remember_city(memory, "Rome", valid_from=NOON + 9 * DAY).atom
-    today = remember_city(memory, "Bonn")
+    today = remember_city(memory, "Bonn", observed_at=NOON)
     assert (today.result, today.atom.status) == (Result.SUPERSEDES, Status.ACTIVE)
     assert (today.atom.valid_from, today.atom.valid_until) == (NOON, future.valid_from)
     assert memory.get(old.id).status is Status.SUPERSEDED

@@ -32,7 +32,7 @@ from lamina.recall.candidate_scoring import (
     status_weight,
 )
 from lamina.store.ageing_state import AgeingState
-from lamina.store.encodings import NearPassage
+from lamina.store.passages import NearPassage
 
 STATES = [item.value for item in LifecycleState]
 PART = st.floats(0, 1)
@@ -47,23 +47,7 @@ def near_passage(status: Status = Status.ACTIVE) -> NearPassage:
     """Where an atom stands that is like any other."""
     scope = parse_scope("org:local")
     return NearPassage(
-        (AtomId("0" * 26), 1),
-        scope,
-        0.5,
-        0.5,
-        status,
-        Layer.SEMANTIC,
-        Origin.HUMAN,
-        0,
-        "",
-        0,
-        False,
-        False,
-        False,
-        False,
-        "s",
-        0,
-        b"",
+        (AtomId("0" * 26), 1), scope, 0.5, status, Layer.SEMANTIC, Origin.HUMAN, 0, "", 0, None, False, "s", 0, b""
     )
 
 
@@ -312,7 +296,7 @@ def test_many_stale_hits_do_not_displace_the_others(handwritten: HandwrittenVaul
     ).atoms
     lone = handwritten.add_statement("Ann sails a borrowed dinghy at weekends.", subject="")
     question = "what boat does Ann sail on the lake?"
-    handwritten.memory.engine.store.signals.ageing.put({each.id: AgeingState(1, state="stale") for each in old})
+    handwritten.memory.engine.store.signals.ageing.put({atom.id: AgeingState(1, state="stale") for atom in old})
     assert lone.id not in {hit.atom.id for hit in handwritten.memory.recall(question, 100).hits}
     result = handwritten.memory.recall(question, 10, filter_stale=True)
     assert [hit.atom.id for hit in result.hits] == [lone.id]

@@ -194,8 +194,14 @@ def test_an_invalid_statement_is_not_returned(memory: Memory, clock: FixedClock)
     assert texts(memory, "tea") == ["tea week"]
     clock.at = NOON + DAY
     assert texts(memory, "tea") == []
-    clock.at = NOON - timedelta(milliseconds=1)
+
+
+def test_a_statement_is_returned_from_the_day_it_becomes_valid(memory: Memory, clock: FixedClock) -> None:
+    memory.remember("tea week", valid_from=NOON + DAY)
+    clock.at = NOON + DAY - timedelta(milliseconds=1)
     assert texts(memory, "tea") == []
+    clock.at = NOON + DAY
+    assert texts(memory, "tea") == ["tea week"]
 
 
 def test_only_permitted_scopes_are_searched(tmp_path: Path) -> None:

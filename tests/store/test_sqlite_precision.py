@@ -32,10 +32,10 @@ from lamina.testing import ANN, LOCAL, NOON, OTHER, StoreHarness
 from lamina.testing.precision import BITS, stored_bits, texts_to_encode
 from lamina.testing.store_harness import coverage
 from lamina.testing.stored_encodings import commit_random_atoms
-from lamina.testing.vector_reference import MODEL, encode_missing, nearest_passages, nearest_scores, text_digests
+from lamina.testing.vector_reference import MODEL, encode_missing, nearest_cosines, nearest_passages, text_digests
 
 SCOPES = (LOCAL, ANN, OTHER)
-ALL_STATUSES = dict.fromkeys(Status, 0.5)
+ALL_STATUSES = frozenset(Status)
 
 
 @contextmanager
@@ -236,7 +236,7 @@ def test_every_text_with_a_vector_keeps_one_and_is_found_through_any_changes(tex
                         harness = opened.__enter__()
                 encoded, there = coverage(harness.store, MODEL, SCOPES)
                 assert (
-                    len(nearest_passages(harness, "tea 1", *SCOPES, limit=1000, status_weights=ALL_STATUSES))
+                    len(nearest_passages(harness, "tea 1", *SCOPES, limit=1000, statuses=ALL_STATUSES))
                     == encoded
                     <= there
                 )
@@ -253,12 +253,12 @@ def test_existing_readers_find_the_same_as_new_ones(tmp_path: Path, large: bool)
     with open_store(tmp_path, limits) as harness, open_store(tmp_path, limits) as other:
         commit_random_atoms(harness, random, 40)
         encode_missing(harness)
-        before = nearest_scores(other, "tea milk", *SCOPES, limit=1000, status_weights=ALL_STATUSES)
+        before = nearest_cosines(other, "tea milk", *SCOPES, limit=1000, statuses=ALL_STATUSES)
         for _ in range(5):
             note(harness, random)
-            result = nearest_scores(other, "tea milk", *SCOPES, limit=1000, status_weights=ALL_STATUSES)
+            result = nearest_cosines(other, "tea milk", *SCOPES, limit=1000, statuses=ALL_STATUSES)
             with open_store(tmp_path, limits) as new:
-                assert nearest_scores(new, "tea milk", *SCOPES, limit=1000, status_weights=ALL_STATUSES) == result
+                assert nearest_cosines(new, "tea milk", *SCOPES, limit=1000, statuses=ALL_STATUSES) == result
             encode_missing(harness)
         assert result.keys() == before.keys()
         assert result != before

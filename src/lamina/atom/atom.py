@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -146,6 +146,8 @@ CONFIDENCE_TIERS: tuple[tuple[str, float], ...] = (
     ("inferred", 0.40),
     ("speculative", 0.0),
 )
+MAX_EVIDENCE = 200
+"""The most evidence of one statement: what is said more often gains nothing by another piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,6 +308,12 @@ class Atom:
     def with_(self, **changes: Any) -> Atom:
         """Return the atom with some fields changed."""
         return replace(self, **changes)
+
+    def with_evidence(self, added: Iterable[Evidence], limit: int = MAX_EVIDENCE) -> Atom:
+        """Return the atom with more evidence, each place once, while it has less than the limit."""
+        new = tuple(item for item in dict.fromkeys(added) if item not in self.evidence)
+        free = max(0, limit - len(self.evidence))
+        return self.with_(evidence=(*self.evidence, *new[:free])) if new and free else self
 
 
 DATA_FIELDS: tuple[str, ...] = tuple(definition.name for definition in fields(Atom) if definition.name != "revision")

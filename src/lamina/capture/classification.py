@@ -257,16 +257,16 @@ def _confirm_stored(stored: Atom, atom: Atom, now: datetime, reason: str) -> Sta
 
     A repetition by a user also makes its relations more confident.
     """
-    new_evidence = tuple(evidence for evidence in atom.evidence if evidence not in stored.evidence)
+    confirmed = stored.with_evidence(atom.evidence)
     agents = tuple(dict.fromkeys((*stored.agents, *atom.agents)))
-    if not new_evidence and agents == stored.agents:
+    if confirmed is stored and agents == stored.agents:
         return StatementVerdict(Result.DUPLICATE, stored, (), reason)
     relations = (
         tuple(_reinforce_relation(relation, now) for relation in stored.relations)
         if atom.origin is Origin.HUMAN
         else stored.relations
     )
-    confirmed = stored.with_(evidence=(*stored.evidence, *new_evidence), relations=relations, agents=agents)
+    confirmed = confirmed.with_(relations=relations, agents=agents)
     return StatementVerdict(Result.DUPLICATE, confirmed, (confirmed,), reason)
 
 

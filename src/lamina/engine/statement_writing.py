@@ -56,7 +56,7 @@ class StatementWriting:
             writer,
             engine.store,
             engine.ids,
-            engine.clock.now(),
+            access.write_time(),
             reason,
             given.key,
             lambda: models.state_reader,
@@ -73,7 +73,7 @@ class StatementWriting:
         fields = complete_proposal(statement, given_reason, writer.origin)
         clean, redacted_names = redact_fields(fields, personal=engine.settings.redact_personal)
         draft = self._with_agents(parse_draft(**clean), given.private)
-        receipt = propose([draft], writer, engine.store, engine.ids, engine.clock, reason, given.key)
+        receipt = propose([draft], writer, engine.store, engine.ids, access.write_time(), reason, given.key)
         return access.publish(replace(receipt, redacted=redacted_names))
 
     def _with_agents(self, draft: Draft, private: bool) -> Draft:

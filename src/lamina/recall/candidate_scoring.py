@@ -24,7 +24,8 @@ from lamina.recall.recall_view import RecallView
 from lamina.recall.scoring_profiles import IS_QUESTION, LEARNT_BY_AGENT, RERANKED_COUNT, RERANKER_SHARE, ScoringProfile
 from lamina.store.ageing_state import AgeingState
 from lamina.store.base import Edge, TextMatch
-from lamina.store.encodings import NearPassage, PassageKey
+from lamina.store.encodings import PassageKey
+from lamina.store.passages import NearPassage
 
 logger = logging.getLogger(__name__)
 
@@ -63,12 +64,13 @@ _DIGITS = 2
 @dataclass(slots=True)
 class Candidate:
     """A passage that may answer: its position in the store, its text match, and the terms added to its relevance so
-    far."""
+    far. `first_score`: the score by which the search selected it."""
 
     key: PassageKey
     near: NearPassage
     match: TextMatch | None = None
     terms: dict[str, float] = field(default_factory=dict)
+    first_score: float = 0.0
     links: tuple[Edge, ...] = ()
 
     @property

@@ -107,8 +107,8 @@ class RecallView:
         """Return for each scope the number of recallable passages, and in how many each token occurs."""
         if not self._rarities or not self._counted_tokens.issuperset(tokens):
             self._counted_tokens.update(tokens)
-            read = self.store.passages.token_statistics(self.scopes, sorted(self._counted_tokens))
-            self._rarities.update(read)
+            read = self.store.passages.statistics(self.scopes, tokens=sorted(self._counted_tokens))
+            self._rarities.update(read.tokens)
         return self._rarities
 
     def _read_use(self, ids: Iterable[AtomId]) -> dict[AtomId, tuple[Signals, AgeingState | None]]:

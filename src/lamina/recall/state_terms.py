@@ -31,7 +31,8 @@ from lamina.states.current_state_ranking import (
     read_candidates_together,
 )
 from lamina.states.fitted_decisions import FittedDecisions, load_decisions
-from lamina.store.encodings import NearPassage, PassageKey, to_unencoded_text
+from lamina.store.encodings import PassageKey, to_unencoded_text
+from lamina.store.passages import NearPassage
 from lamina.text.analyser import content_tokens
 from lamina.vectors.integer_vectors import Floats
 

@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from lamina.atom.atom import Atom, AtomId, IdSource, kind_defaults
@@ -30,19 +31,17 @@ from lamina.capture.statement_commit import (
     retry_exclusively,
 )
 from lamina.capture.store_reads import StoreReads, new_ids
-from lamina.clock import Clock
 from lamina.review.review_context import Reviewer
 from lamina.store.base import AtomFilter, Store
 from lamina.text.normal_form import normal_form, one_line, value_form
 
 
 def propose(
-    drafts: Sequence[Draft], writer: Writer, store: Store, ids: IdSource, clock: Clock, reason: str, key: str | None
+    drafts: Sequence[Draft], writer: Writer, store: Store, ids: IdSource, now: datetime, reason: str, key: str | None
 ) -> Receipt:
     """Write statements as pending, for any origin; statements that exist already are not proposed."""
 
     def attempt() -> Receipt:
-        now = clock.now()
         fresh = new_ids(ids, now)
         drafted = (draft.to_atom(next(fresh), writer.scope, writer.origin, writer.principal, now) for draft in drafts)
         atoms = [atom.with_(status=Status.CONSTRAINED) for atom in drafted]

@@ -11,7 +11,7 @@ from lamina.atom.provenance import Origin, organisation_name
 from lamina.errors import Erased, Refused
 from lamina.store.erasure import CommitReason, Erasure, FingerprintKind, FingerprintText, PendingErasure
 from lamina.testing.capabilities import Capability, needs
-from lamina.testing.store_harness import ANN, DAY, LOCAL, NOON, OTHER, Contract, StoreHarness, raises
+from lamina.testing.store_harness import ANN, DAY, LOCAL, OTHER, Contract, StoreHarness, raises
 from lamina.text.normal_form import normal_form
 
 TEA_FINGERPRINT = FingerprintText("local", FingerprintKind.SENTENCE, "the tea is green")
@@ -67,7 +67,7 @@ class ErasureContract(Contract):
         assert harness.read() == [kept]
         assert harness.find_ids("tea dog") == [kept.id]
         (stub,) = harness.erasures.list_stubs([LOCAL])
-        assert (stub.atom_id, stub.scope, stub.at) == (gone.id, LOCAL, NOON)
+        assert (stub.atom_id, stub.scope, stub.at) == (gone.id, LOCAL, harness.journal.last_commit_at())
         assert (stub.actor, stub.reason) == ("ann", "private")
         assert harness.erasures.list_stubs([LOCAL], gone.id[-8:]) == [stub]
         assert harness.erasures.list_stubs([LOCAL], kept.id[-8:]) == []
@@ -89,17 +89,20 @@ class ErasureContract(Contract):
                 FingerprintText("local", FingerprintKind.CLAIM, TEA_FINGERPRINT.form),
                 FingerprintText("local", TEA_FINGERPRINT.kind, "the tea is red"),
             ]
-            assert harness.erasures.find_erased([TEA_FINGERPRINT, *others], 0.7) == {TEA_FINGERPRINT: NOON}
+            erased_at = harness.journal.last_commit_at()
+            assert harness.erasures.find_erased([TEA_FINGERPRINT, *others], 0.7) == {TEA_FINGERPRINT: erased_at}
             assert harness.erasures.has_fingerprints()
         with self.open_harness(tmp_path) as harness:
-            assert harness.erasures.find_erased([TEA_FINGERPRINT], 0.3) == {TEA_FINGERPRINT: NOON}
+            assert harness.erasures.find_erased([TEA_FINGERPRINT], 0.3) == {TEA_FINGERPRINT: erased_at}
 
     def test_words_that_are_trusted_more_than_the_erased_ones_are_not_recognised(self, harness: StoreHarness) -> None:
         erase_atoms(harness, harness.add("the tea is green"), fingerprints={TEA_FINGERPRINT: 1.0})
+        first = harness.journal.last_commit_at()
         harness.clock.at += DAY
         erase_atoms(harness, harness.add("the tea is green"), fingerprints={TEA_FINGERPRINT: 0.3})
-        found = [harness.erasures.find_erased([TEA_FINGERPRINT], trust) for trust in (0.3, 0.5, 1.0)]
-        assert [times[TEA_FINGERPRINT] for times in found] == [NOON + DAY, NOON, NOON]
+        second = harness.journal.last_commit_at()
+        erased = [harness.erasures.find_erased([TEA_FINGERPRINT], trust) for trust in (0.3, 0.5, 1.0)]
+        assert [times[TEA_FINGERPRINT] for times in erased] == [second, first, first]
 
     def test_versions_are_rewritten_and_the_journal_still_verifies(self, harness: StoreHarness) -> None:
         gone = harness.add("the tea is green")

@@ -234,6 +234,7 @@ class AgeingStateContract(Contract):
             kept = harness.commit(harness.new_atom(verb), verb=verb)
             undo_commit(harness, undo_commit(harness, kept))
             assert harness.ageing.last_activity(LOCAL) == NOON
+        harness.clock.at += HOUR
         undo_commit(harness, requested)
         assert harness.ageing.last_activity(LOCAL) == harness.clock.now()
 

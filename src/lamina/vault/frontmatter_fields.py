@@ -328,7 +328,12 @@ SIGNAL_FIELDS: Mapping[str, FieldCodec] = {
     "last_recalled_at": _TIME,
 }
 
-FIELD_ORDER: tuple[str, ...] = (*FIELDS, *SIGNAL_FIELDS)
+EVIDENCE_COUNT_KEY = "evidence_count"
+"""The key for the number of pieces of evidence, in files that show only the first and last ones."""
+FIELD_ORDER: tuple[str, ...] = (
+    *(key for name in FIELDS for key in ((name, EVIDENCE_COUNT_KEY) if name == "evidence" else (name,))),
+    *SIGNAL_FIELDS,
+)
 
 FIELD_DEFAULTS: Mapping[str, Any] = {
     "id": None,

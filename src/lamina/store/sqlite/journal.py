@@ -13,7 +13,7 @@ from lamina.atom.provenance import Scope
 from lamina.clock import Clock
 from lamina.errors import Refused, StalePosition
 from lamina.store import commit_rules
-from lamina.store.journal import AtomVersion, Commit, CommitId, CommitResult, JournalEntry
+from lamina.store.journal import TICK, AtomVersion, Commit, CommitId, CommitResult, JournalEntry
 from lamina.store.sqlite.history import HistoryFile, NewVersion, Tip
 
 
@@ -61,29 +61,25 @@ class SqliteJournal:
         *,
         until: int | None = None,
         commit: str | None = None,
+        key: str | None = None,
         limit: int | None = None,
     ) -> list[JournalEntry]:
-        """Return the commits of a range that touched these scopes, oldest first."""
         with self._lock:
-            return self._history.read_entries(scopes, since, until, commit, limit)
+            return self._history.read_entries(scopes, since, until, commit, key, limit)
 
     def versions(self, atom_id: AtomId) -> list[AtomVersion]:
-        """Return every version of an atom, oldest first."""
         with self._lock:
             return self._history.versions(atom_id)
 
     def position(self, before: datetime | None = None) -> int:
-        """Return the sequence number of the last commit, or of the last one before a moment."""
         with self._lock:
             return self._history.position(before)
 
-    def has_key(self, scope: Scope, key: str) -> bool:
-        """Return whether a commit of this scope had this idempotency key."""
+    def last_commit_at(self) -> datetime | None:
         with self._lock:
-            return self._history.find_commit_by_key(scope, key) is not None
+            return self._history.tip()[1]
 
     def count(self, scopes: Sequence[Scope]) -> int:
-        """Return how many commits were made in these scopes."""
         with self._lock:
             return self._history.count_commits(scopes)
 
@@ -111,9 +107,9 @@ class SqliteJournal:
         return CommitId(self._ids.new(at))
 
     def _time_after(self, tip: Tip) -> datetime:
-        """Return the time of the next commit, never before the last one."""
+        """Return the time of the next commit, later than the last one whatever the clock says."""
         now, (_, last, _) = self._clock.now(), tip
-        return max(now, last) if last else now
+        return max(now, last + TICK) if last else now
 
 
 def _new_versions(pairs: Sequence[tuple[Atom | None, Atom]]) -> list[NewVersion]:
