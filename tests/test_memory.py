@@ -269,7 +269,7 @@ def test_inside_a_trial_only_the_memory_that_it_yields_may_be_used(memory: Memor
             memory.get(atom.id)
         with pytest.raises(Refused, match="inside a trial"):
             memory.remember("black coffee")
-    assert [each.content for each in memory.list(status=None)] == ["green tea"]
+    assert [atom.content for atom in memory.list(status=None)] == ["green tea"]
     assert sorted(memory.root.rglob("*.md")) == before
     assert memory.upkeep.doctor(deep=True).healthy
 

@@ -41,8 +41,8 @@ from lamina.models.retry import CallTiming
 from lamina.settings import Settings
 from lamina.states.replacement_verdict import ReplacementCertainty, judge_replacements
 from lamina.states.state_reader import StateReader
+from lamina.store.admin import Usage
 from lamina.store.base import Store
-from lamina.store.chat_usage import Usage
 from lamina.text.normal_form import normal_form
 
 

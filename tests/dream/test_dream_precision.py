@@ -62,8 +62,8 @@ def bits(memory: Memory, atom_id: AtomId) -> int:
 def stored_bits(memory: Memory, atom_id: AtomId) -> int:
     model = memory.engine.models.choice.light
     assert model is not None
-    found = memory.engine.store.passages.encodings.vectors(model.model.id, [(atom_id, 1)])
-    return found[atom_id, 1].bits
+    vectors = memory.engine.store.passages.encodings.vectors(model.model.id, [(atom_id, 1)])
+    return vectors[atom_id, 1].bits
 
 
 def encoding_sizes(memory: Memory) -> EncodingSizes:

@@ -1,4 +1,4 @@
-"""Step 1, age: apply what time and use have done to atoms. Only atoms whose state can have changed are read.
+"""Step age: apply what time and use have done to atoms. Only atoms whose state can have changed are read.
 
 Between two events only an atom's age changes, and each ageing rule flips at most once with age. So the hour of the next
 change can be computed in advance, and the atom is not read before it.
@@ -153,7 +153,7 @@ def _age_atom(
             plan.list_move(decision.action, atom, decision.reason)
     weakened = after if after.pinned or was_undone else age_links(after, context.moment.active_now)
     if weakened != after:
-        plan.list_move("loosen", atom, describe_link_ageing(after, weakened))
+        plan.list_move("weaken", atom, describe_link_ageing(after, weakened))
         after = weakened
     if after != atom:
         plan.changes[atom.id] = after
@@ -169,10 +169,10 @@ def _ageing_state(
 ) -> AgeingState:
     """Return the ageing state of an atom after its step."""
     now, lived = context.now, context.moment.active_now
-    event, loosens = _next_event(atom, signals, tier, context), next_link_ageing(atom)
+    event, weakens_at = _next_event(atom, signals, tier, context), next_link_ageing(atom)
     is_in_use = signals.last_use is not None and days_since(signals.last_use, now) < COOL_AFTER_DAYS
     wanted_bits = choose_bits(retention(atom, signals, lived, context.retention_mode), bits)
-    next_look = min(event, loosens) if loosens is not None else event
+    next_look = min(event, weakens_at) if weakens_at is not None else event
     return AgeingState(
         revision=atom.revision + is_changed,
         tier=tier.value,

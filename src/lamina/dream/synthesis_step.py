@@ -1,4 +1,4 @@
-"""Step 2, merge: write a synthesis that cites several statements and stands beside them.
+"""Step merge: write a synthesis that cites several statements and stands beside them.
 
 Statements with similar meaning form a cluster, statements about one thing a subject. Nothing is merged away: for
 identical statements a person decides. A synthesis is valid as long as its sources are unchanged.
@@ -132,7 +132,7 @@ def merge(context: StepContext) -> StepPlan:
             _write_synthesis(theme, context, syntheses, plan)
     for synthesis in syntheses.stale():
         if synthesis.id not in plan.changes:
-            plan.record("let go", synthesis.with_(status=Status.TOMBSTONED), "its sources have changed")
+            plan.record("retire", synthesis.with_(status=Status.TOMBSTONED), "its sources have changed")
     for duplicate in propose_duplicates(context, statements):
         plan.record("ask", duplicate, f"{len(duplicate.derived_from)} statements with the same text")
     plan.examined = _describe_examined(len(loose), len(clusters), embedder)
@@ -162,7 +162,7 @@ def _write_synthesis(theme: Theme, context: StepContext, syntheses: ExistingSynt
     )
     for atom in earlier:
         if atom.status is Status.ARCHIVED:
-            plan.record("let go", atom.with_(status=Status.TOMBSTONED), f"replaced by {synthesis.id}")
+            plan.record("retire", atom.with_(status=Status.TOMBSTONED), f"replaced by {synthesis.id}")
         else:
             plan.changes[atom.id] = _supersede(atom, synthesis, context)
 

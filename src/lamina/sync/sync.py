@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from lamina.atom.atom import IdSource
 from lamina.clock import Clock, disk_time_ns
+from lamina.store.admin import FileProblem
 from lamina.store.base import Store
-from lamina.store.problems import FileProblem
 from lamina.store.projection import BytesSwappedOut, FileState, FileWritten, KnownFiles, PendingFile
 from lamina.sync.disk_diff import NO_STAMP, DiskChanges, DiskDiff, ReadFile
 from lamina.sync.edit_commit import EditCommitter

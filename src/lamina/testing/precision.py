@@ -94,8 +94,8 @@ class PrecisionContract(Contract):
         assert encode_missing(harness) == 2 and texts_to_encode(harness) == []
         assert stored_bits(harness, slowly, at_once) == [4, 4]
         for atom in (slowly, at_once):
-            made = encodings.vectors(MODEL, [(atom.id, 1)])[atom.id, 1].rows
-            assert np.array_equal(made, unpack(pack(make_vectors(atom.content), 4)))
+            vectors = encodings.vectors(MODEL, [(atom.id, 1)])[atom.id, 1].rows
+            assert np.array_equal(vectors, unpack(pack(make_vectors(atom.content), 4)))
 
     def test_raising_precision_restores_full_vectors_and_states(self, harness: StoreHarness) -> None:
         encodings, atom = harness.encodings, harness.add("tea")

@@ -90,7 +90,7 @@ class StoreHarness:
         self.store, self.clock, self.journal = store, clock, store.journal
         self.graph = store.graph
         self.encodings, self.ageing = store.passages.encodings, store.signals.ageing
-        self.buffer, self.jobs = store.queue.buffer, store.queue.jobs
+        self.queue = store.queue
         self.erasures = store.admin.erasures
         self._ids = IdSource(os.urandom)
 
@@ -125,7 +125,9 @@ class StoreHarness:
         (current,) = self.read(atom.scope, ids=(atom.id,))
         return current
 
-    def search(self, words: str, *scopes: Scope, limit: int = 10, **filters: Any) -> list[TextMatch]:
+    def search(
+        self, words: str, *scopes: Scope, limit: int = 10, required_tokens: tuple[str, ...] = (), **filters: Any
+    ) -> list[TextMatch]:
         """Return the text matches of some words, best first."""
         fields: dict[str, Any] = {
             "statuses": frozenset({Status.ACTIVE, Status.ARCHIVED}),
@@ -136,6 +138,7 @@ class StoreHarness:
         query = TextQuery(
             filter=PassageFilter(scopes=scopes or (LOCAL,), **fields),
             tokens=tuple(dict.fromkeys(analyse(words))),
+            required_tokens=required_tokens,
             limit=limit,
         )
         return sorted(self.store.passages.search_text(query), key=lambda match: (-match.score, match.atom_id, match.n))

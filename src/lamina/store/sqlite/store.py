@@ -45,7 +45,9 @@ class SqliteStore:
         self.queue = SqliteQueue(db, clock)
         self.projection = SqliteProjection(self.history, self.journal.append, self.signals.get, self.lock)
         outbox = self.projection.outbox
-        self.admin = SqliteAdmin(folder, self.history, outbox, self.journal, self.current_index, clock, vfs=vfs)
+        self.admin = SqliteAdmin(
+            folder, self.history, outbox, self.journal, self.current_index, self.queue, clock, vfs=vfs
+        )
 
     @contextmanager
     def transaction(self, mode: TransactionMode) -> Iterator[SqliteTransaction]:
