@@ -31,6 +31,7 @@ from lamina.review.charts import write_charts
 from lamina.review.review_context import parse_reason
 from lamina.review.rule_statement_migration import RereadResult, reread
 from lamina.review.vault_health import Diagnosis, collect_stats, problems_in
+from lamina.store.atoms import AtomFilter
 from lamina.store.queue import Job
 from lamina.sync import Progress, SyncReport
 from lamina.telemetry import Operation
@@ -62,7 +63,7 @@ class Upkeep:
         """Rebuild the index from the journal; return the number of atoms of this memory in it."""
         self.sync()
         self._store.admin.rebuild_index()
-        return sum(self._store.atoms.count_by(self._caller.scopes, "status").values())
+        return sum(self._store.atoms.count_by("status", AtomFilter(scopes=self._caller.scopes)).values())
 
     @verb(Operation.MAINTAIN)
     def reread(self, *, apply: bool = False) -> RereadResult:

@@ -180,10 +180,10 @@ def _moves_by_step(report: DreamReport) -> list[tuple[str, Counter[str]]]:
 def test_a_dry_run_deletes_no_log(root: Path) -> None:
     with open_vault(root) as (memory, clock):
         memory.remember("Ann keeps bees.")
-        asked = memory.recall("bees").id
+        recall_id = memory.recall("bees").id
         clock.at += 400 * DAY
         memory.upkeep.dream(["prune"], dry_run=True)
-        assert hits_of(memory.engine.store.admin.recalls, asked, memory.scope) is not None
+        assert hits_of(memory.engine.store.admin.recalls, recall_id, memory.scope) is not None
 
 
 def test_each_step_is_one_commit_of_the_dream(root: Path) -> None:
@@ -331,8 +331,8 @@ def _steps_with(memory: Memory, server_chat: object) -> DreamReport:
     now = memory.now()
     scene = memory.engine.models.make_dream_context(memory.engine.store, memory.scope, iter(()), lambda: False)
     ids = (memory.engine.ids.new(now) for _ in iter(int, 1))
-    asked = replace(scene, chat=server_chat, ids=ids, insights_enabled=True)  # type: ignore[arg-type]
-    return dream([asked], STEPS, memory.engine.store, now, is_approved=True)
+    context = replace(scene, chat=server_chat, ids=ids, insights_enabled=True)  # type: ignore[arg-type]
+    return dream([context], STEPS, memory.engine.store, now, is_approved=True)
 
 
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)

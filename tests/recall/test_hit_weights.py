@@ -296,7 +296,7 @@ def test_many_stale_hits_do_not_displace_the_others(handwritten: HandwrittenVaul
     ).atoms
     lone = handwritten.add_statement("Ann sails a borrowed dinghy at weekends.", subject="")
     question = "what boat does Ann sail on the lake?"
-    handwritten.memory.engine.store.signals.put_ageing({each.id: AgeingState(1, state="stale") for each in old})
+    handwritten.memory.engine.store.signals.put_ageing({atom.id: AgeingState(1, state="stale") for atom in old})
     assert lone.id not in {hit.atom.id for hit in handwritten.memory.recall(question, 100).hits}
     result = handwritten.memory.recall(question, 10, filter_stale=True)
     assert [hit.atom.id for hit in result.hits] == [lone.id]

@@ -376,10 +376,10 @@ def test_uses_strengthen_retention_by_a_third_at_most(memory: Memory, clock: Fix
 
 
 def test_extracted_statements_fade_three_times_as_fast_as_a_persons_own(memory: Memory) -> None:
-    own = memory.remember("Lunch was at noon.", kind="event").atom
+    event = memory.remember("Lunch was at noon.", kind="event").atom
     memory.capture([{"speaker": "Ann", "content": "I live in Lisbon now."}], session_id="s1", wait=True)
     extracted = next(atom for atom in memory.list() if atom.evidence).with_(layer=Layer.EPISODIC)
-    assert half_life_days(own, AgeingSignals()) == 30.0
+    assert half_life_days(event, AgeingSignals()) == 30.0
     assert half_life_days(extracted, AgeingSignals()) == pytest.approx(10.0)
 
 

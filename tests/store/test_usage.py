@@ -77,12 +77,12 @@ def test_threads_lose_no_count(db: Path) -> None:
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 9), st.integers(0, 10**12)), max_size=8))
 def test_daily_counts_sum_to_the_total(
-    tmp_path_factory: pytest.TempPathFactory, told: list[tuple[str, int, int]]
+    tmp_path_factory: pytest.TempPathFactory, increments: list[tuple[str, int, int]]
 ) -> None:
     usage = SqliteUsage(tmp_path_factory.mktemp("usage") / "usage.db")
-    for model, calls, tokens in told:
+    for model, calls, tokens in increments:
         usage.add(DAY, model, ModelUsage(calls, tokens, tokens))
     whole = day_total(usage, DAY)
-    assert whole.calls == sum(day.usage.calls for day in usage.days()) == sum(calls for _, calls, _ in told)
+    assert whole.calls == sum(day.usage.calls for day in usage.days()) == sum(calls for _, calls, _ in increments)
     assert whole.tokens == sum(day.usage.tokens for day in usage.days())
     usage.close()

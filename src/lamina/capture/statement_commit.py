@@ -20,6 +20,7 @@ from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.store_reads import StoreReads
 from lamina.errors import ClaimTaken, Refused, StaleRevision
 from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, Store, TransactionMode
+from lamina.store.commit_rules import find_refusal_reason
 from lamina.store.queue import BufferedPassage
 
 T = TypeVar("T")
@@ -198,7 +199,7 @@ def limit_to_trust(changed: Mapping[AtomId, Atom], origin: Origin, scope: Scope,
 
 def _is_forbidden(atom: Atom, origin: Origin, store: Store) -> bool:
     return (
-        store.atoms.find_refusal_reason(atom, origin) is not None
+        find_refusal_reason(atom, origin, store.atoms) is not None
         if atom.revision
         else TRUST[atom.origin] > TRUST[origin]
     )

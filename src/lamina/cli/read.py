@@ -207,9 +207,9 @@ def topics(
     session: CommandSession, limit: Annotated[int, typer.Option(help="How many at most.", min=1)] = 20
 ) -> CommandResult:
     """List the most frequent topics: subjects, names, tags and topics of boxes. A dream writes them to topics.md."""
-    found = session.memory.topics(limit)
-    rows = tuple((topic.name, str(topic.count), format_day(topic.newest)) for topic in found)
-    data = {"topics": [asdict(topic) | {"newest": format_time(topic.newest)} for topic in found]}
+    counts = session.memory.topics(limit)
+    rows = tuple((topic.name, str(topic.count), format_day(topic.newest)) for topic in counts)
+    data = {"topics": [asdict(topic) | {"newest": format_time(topic.newest)} for topic in counts]}
     return CommandResult(data, (TextGrid(("topic", "statements", "newest"), rows) if rows else TextLine("no topics"),))
 
 

@@ -21,6 +21,7 @@ from lamina.lifecycle.ageing_decision import SMALL_CHANGE, reason_to_hold
 from lamina.logs import summarise_error
 from lamina.review.pending_items import HELD_DREAM
 from lamina.store.admin import FileProblem
+from lamina.store.atoms import AtomFilter
 from lamina.store.base import AtomChange, Commit, Store
 from lamina.store.queue import LeaseRenewal, new_lease_token
 from lamina.telemetry import STEP, trace_step
@@ -176,7 +177,9 @@ def _apply_plan(name: str, plan: StepPlan, context: StepContext, options: _Dream
 def _hold_reason(plan: StepPlan, context: StepContext) -> str | None:
     if plan.changed_count <= SMALL_CHANGE:  # few changes are never held, so the store need not be counted
         return None
-    return reason_to_hold(plan.changed_count, sum(context.store.atoms.count_by((context.scope,), "status").values()))
+    return reason_to_hold(
+        plan.changed_count, sum(context.store.atoms.count_by("status", AtomFilter(scopes=(context.scope,))).values())
+    )
 
 
 def _run_after_commit(plan: StepPlan) -> tuple[str, ...]:
