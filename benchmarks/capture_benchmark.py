@@ -18,10 +18,9 @@ from benchmarks.change_scenarios import CaptureScenario
 from benchmarks.data_set import BenchCollection
 from benchmarks.turn_lookup import capture_session
 from lamina import Atom, Memory, passages_of
+from lamina.atom.passage import is_assistant
 from lamina.errors import InvalidInput
-from lamina.text.equivalence import are_equivalent, comparison_form
-from lamina.text.normal_form import normal_form
-from lamina.text.speaker_roles import is_assistant
+from lamina.text.normal_form import are_equivalent, comparison_form, normal_form
 
 
 @dataclass(slots=True)

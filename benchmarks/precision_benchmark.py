@@ -20,7 +20,7 @@ from benchmarks.bench_vaults import BenchVault, BenchVaults, Progress
 from benchmarks.precision_data import Belief, PrecisionCase, PrecisionData
 from benchmarks.precision_tiers import AnswerTiers
 from lamina import Atom, Memory, RelationName
-from lamina.atom.effective_status import EffectiveStatus, effective_status_at
+from lamina.atom.atom import EffectiveStatus, effective_status_at
 
 DEPTH = 20
 QUESTION = "question"

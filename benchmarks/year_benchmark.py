@@ -21,9 +21,8 @@ from typing import Any
 
 import lamina
 from benchmarks.bench_result import BenchResult
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.trust import Origin
+from lamina.atom.atom import Atom, AtomId
+from lamina.atom.provenance import Origin
 from lamina.clock import FixedClock
 from lamina.dream.report import DreamReport
 from lamina.settings import Settings

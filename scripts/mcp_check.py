@@ -72,10 +72,10 @@ class Check:
 
     name: str
     passed: bool
-    told: str = ""
+    detail: str = ""
 
     def __str__(self) -> str:
-        return f"{'ok  ' if self.passed else 'FAIL'} {self.name}{f': {self.told}' if self.told else ''}"
+        return f"{'ok  ' if self.passed else 'FAIL'} {self.name}{f': {self.detail}' if self.detail else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,14 +241,12 @@ def served(vault: Path) -> Iterator[str]:
     import uvicorn
 
     import lamina
-    from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
-    from lamina.atom.trust import Origin
+    from lamina.access import RateLimits, Right, ServedMemory
+    from lamina.atom.provenance import Origin
     from lamina.server import make_app
 
     with lamina.open(vault, watch=False) as memory:
-        house = ServedMemory(
-            memory, AccessTokenStore(memory.engine.state, memory.now), RateLimiter(1_000_000, 1_000_000)
-        )
+        house = ServedMemory.for_memory(memory, RateLimits(1_000_000, 1_000_000))
         _, secret = house.tokens.create("judge", memory.scope, Right.WRITE, Origin.HUMAN)
         app, authorization = make_app(house), f"Bearer {secret}".encode()
 

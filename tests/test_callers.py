@@ -13,8 +13,7 @@ import pytest
 import lamina
 from lamina import FixedClock, NotFound, Refused, Status
 from lamina.access import Principal, Right, ServedMemory
-from lamina.atom.scope import Scope
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin, Scope
 from lamina.testing import NOON
 
 

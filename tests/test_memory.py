@@ -36,6 +36,7 @@ from lamina import (
 )
 from lamina.atom.kinds import MemoryType
 from lamina.store.base import TextQuery
+from lamina.store.passages import PassageFilter
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -84,7 +85,7 @@ def test_a_closed_memory_can_be_closed_again_and_raises_when_used(memory: Memory
 
 
 def test_an_unknown_trust_limit_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="'robot' is no origin; choose from human, agent"):
+    with pytest.raises(InvalidInput, match="'robot' is not one of human, agent"):
         lamina.open(tmp_path, ceiling="robot", watch=False)
 
 
@@ -151,9 +152,9 @@ def test_revise_rewrites_verbatim_text_too(memory: Memory) -> None:
         ({"content": "x", "reason": "\ud800"}, "surrogate"),
         ({"reason": "r", "confidence": 2}, "confidence"),
         ({"reason": "r", "valid_until": NOON - DAY}, "valid_until must be later"),
-        ({"reason": "r", "origin": "human"}, "cannot revise origin; choose from .*attribute"),
-        ({"reason": "r", "status": "active"}, "cannot revise status"),
-        ({"reason": "r", "scope": "org:x"}, "cannot revise scope"),
+        ({"reason": "r", "origin": "human"}, "origin: unknown argument; the arguments of revise are .*attribute"),
+        ({"reason": "r", "status": "active"}, "status: unknown argument"),
+        ({"reason": "r", "scope": "org:x"}, "scope: unknown argument"),
     ],
 )
 def test_an_invalid_revision_is_refused_and_changes_nothing(memory: Memory, fields: dict[str, Any], text: str) -> None:
@@ -174,7 +175,7 @@ def test_update_status_follows_the_transition_table_and_names_the_allowed_ones(m
     assert str(memory.path_of(atom.id)).startswith("archive/atoms/")
     with pytest.raises(TransitionRefused, match="from archived it may become: active, tombstoned"):
         memory.update_status(atom.id, Status.MERGED, "r")
-    with pytest.raises(InvalidInput, match="'gone' is no status; choose from active"):
+    with pytest.raises(InvalidInput, match="'gone' is not one of active"):
         memory.update_status(atom.id, "gone", "r")
     with pytest.raises(InvalidInput, match="a reason is required"):
         memory.update_status(atom.id, "active", "")
@@ -232,10 +233,10 @@ def test_relate_links_two_atoms_and_neighbours_returns_both_directions(memory: M
     assert (edge.source, edge.name, edge.target, edge.confidence, other.id) == (b.id, "caused_by", a.id, 0.75, b.id)
     assert [actual.id for _, actual in memory.neighbours(b.id)] == [a.id]
     for initial, result in (
-        ((a.id, "loves", b.id), "'loves' is no relation; choose from contradicts"),
+        ((a.id, "loves", b.id), "'loves' is not one of contradicts"),
         ((a.id, "supports", a.id), "itself"),
-        ((a.id, "supports", b.id, 1.5), "between 0 and 1"),
-        ((a.id, "supports", b.id, float("nan")), "between 0 and 1"),
+        ((a.id, "supports", b.id, 1.5), "confidence: Input should be less than or equal to 1"),
+        ((a.id, "supports", b.id, float("nan")), "confidence: Input should be"),
     ):
         with pytest.raises(InvalidInput, match=result):
             memory.relate(*initial)
@@ -268,7 +269,7 @@ def test_inside_a_trial_only_the_memory_that_it_yields_may_be_used(memory: Memor
             memory.get(atom.id)
         with pytest.raises(Refused, match="inside a trial"):
             memory.remember("black coffee")
-    assert [each.content for each in memory.list(status=None)] == ["green tea"]
+    assert [atom.content for atom in memory.list(status=None)] == ["green tea"]
     assert sorted(memory.root.rglob("*.md")) == before
     assert memory.upkeep.doctor(deep=True).healthy
 
@@ -358,9 +359,9 @@ def test_list_filters_pages_and_refuses_unknown_filters(memory: Memory) -> None:
     assert len(memory.list(subject="GRÖSSE", status=None)) == 3
     assert memory.list(subject="🦊") == []
     assert [atom.kind for atom in memory.list(session_id="s1")] == ["narrative"]
-    with pytest.raises(InvalidInput, match="'odd' is no status; choose from"):
+    with pytest.raises(InvalidInput, match="status: 'odd' is not one of"):
         memory.list(status="odd")
-    with pytest.raises(InvalidInput, match="'odd' is no memory type; choose from fact, procedure, narrative"):
+    with pytest.raises(InvalidInput, match="memory_type: 'odd' is not one of fact, procedure, narrative"):
         memory.list(memory_type="odd")
 
 
@@ -368,7 +369,9 @@ def test_history_lists_every_transition_and_version_once(memory: Memory, clock: 
     atom = memory.remember("one").atom
     clock.at += DAY
     memory.update_status(atom.id, "challenged", "is it?")
+    clock.at += DAY
     memory.revise(atom.id, "two", reason="better")
+    clock.at += DAY
     memory.update_status(atom.id, "active", "it is")
     history = memory.history(atom.id)
     assert [(transition.old, transition.new, transition.reason) for transition in history.transitions] == [
@@ -376,7 +379,7 @@ def test_history_lists_every_transition_and_version_once(memory: Memory, clock: 
         (Status.ACTIVE, Status.CHALLENGED, "is it?"),
         (Status.CHALLENGED, Status.ACTIVE, "it is"),
     ]
-    assert [transition.at for transition in history.transitions] == [NOON, NOON + DAY, NOON + DAY]
+    assert [transition.at for transition in history.transitions] == [NOON, NOON + DAY, NOON + 3 * DAY]
     assert {transition.actor for transition in history.transitions} == {"human"}
     assert [version.revision for version in history.versions] == [1, 2, 3, 4]
     assert memory.status_history(atom.id) == list(history.transitions)
@@ -412,11 +415,13 @@ def test_text_is_searched_within_permitted_scopes_only(memory: Memory) -> None:
 
     def query(*scopes: str) -> TextQuery:
         return TextQuery(
-            scopes=tuple(lamina.Scope(scope) for scope in scopes),
+            filter=PassageFilter(
+                scopes=tuple(lamina.Scope(scope) for scope in scopes),
+                statuses=frozenset(Status),
+                memory_types=frozenset(MemoryType),
+                valid_at=NOON,
+            ),
             tokens=("tea",),
-            statuses=frozenset(Status),
-            memory_types=frozenset(MemoryType),
-            valid_at=NOON,
             limit=5,
         )
 

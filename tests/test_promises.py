@@ -159,6 +159,7 @@ def test_without_the_state_folder_the_current_state_is_restored_from_the_files(
     bytes_before = {path: path.read_bytes() for path in memory.root.rglob("*.md")}
     memory.close()
     shutil.rmtree(memory.root / ".lamina")
+    clock.at += DAY
     with lamina.open(memory.root, clock=clock, watch=False) as again:
         assert {atom.id: atom for atom in all_atoms(again)} == atoms
         assert {path: path.read_bytes() for path in again.root.rglob("*.md")} == bytes_before
@@ -316,7 +317,9 @@ def test_every_public_name_has_a_docstring() -> None:
 
 
 def test_public_signatures_are_fully_typed() -> None:
-    for name, member in [each for kind in (Memory, Upkeep) for each in inspect.getmembers(kind, inspect.isfunction)]:
+    for name, member in [
+        method for kind in (Memory, Upkeep) for method in inspect.getmembers(kind, inspect.isfunction)
+    ]:
         if not name.startswith("_"):
             hints = get_type_hints(member, vars(sys.modules[member.__module__]))
             wanted = set(inspect.signature(member).parameters) - {"self"} | {"return"}

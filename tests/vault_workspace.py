@@ -11,8 +11,8 @@ from typing import Any
 import lamina
 from lamina import Atom, FixedClock, Memory, Origin
 from lamina.atom.status import TransitionCause
+from lamina.store.admin import FileProblem
 from lamina.store.base import AtomChange, Commit
-from lamina.store.problems import FileProblem
 
 
 class VaultWorkspace:
@@ -89,7 +89,8 @@ class VaultWorkspace:
 
     def atom_of(self, file: Path, memory: Memory | None = None) -> Atom:
         """The atom that a file became."""
-        row = self.memory.engine.store.projection.record(file.relative_to(self.root).as_posix())
+        path = file.relative_to(self.root).as_posix()
+        row = self.memory.engine.store.projection.read(paths=[path]).at(path)
         assert row is not None and row.entry.atom_id is not None
         return (memory or self.memory).get(row.entry.atom_id)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
         UndoRefused,
     )
     from lamina.memory import Memory
+    from lamina.memory import open_memory as open
     from lamina.recall import Hit, PlanContext, Recall
     from lamina.review import Diagnosis, Group, History, Item, Pair, Proposed, Review, Transition
     from lamina.review.erase import ErasureReceipt
@@ -113,19 +113,12 @@ _PUBLIC_MODULES = (
 )
 
 
-def open(path: str | os.PathLike[str], scope: str | None = None, **options: Any) -> Memory:
-    """Open the memory in a folder and return it; missing files are created, edits of its files are read immediately."""
-    from lamina.memory import open_memory
-
-    return open_memory(path, scope, **options)
-
-
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         """Import a public name at its first use, so that `lamina --help` does not load the engine."""
         for module_name in _PUBLIC_MODULES if name in __all__ else ():
-            value = getattr(import_module(module_name), name, None)
+            value = getattr(import_module(module_name), "open_memory" if name == "open" else name, None)
             if value is not None:
                 globals()[name] = value
                 return value

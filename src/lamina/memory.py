@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import builtins
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Unpack
 
-from lamina.atom.atom import Atom
-from lamina.atom.relation import Relation, RelationName
-from lamina.atom.scope import parse_scope
+from pydantic import InstanceOf
+
+from lamina.argument_checks import verb
+from lamina.atom.atom import Atom, Relation, RelationName
+from lamina.atom.provenance import Origin, parse_scope
 from lamina.atom.status import ENDED, Status
-from lamina.atom.trust import Origin
 from lamina.caller import Caller
-from lamina.capture.caller_input import InputTurn, parse_conversation_header, parse_text, parse_turns
+from lamina.capture.caller_input import (
+    InputTurn,
+    RevisionFields,
+    StatementFields,
+    UnitInterval,
+    parse_conversation_header,
+    parse_text,
+    parse_turns,
+)
 from lamina.capture.conversation import parse_conversation
 from lamina.capture.pieces import TextPiece
 from lamina.capture.receipt import Receipt
@@ -37,7 +45,6 @@ from lamina.engine.statement_writing import (
     StatementWriting,
 )
 from lamina.engine.undoing import undo_commits
-from lamina.errors import InvalidInput
 from lamina.importers.import_writer import ImportReport
 from lamina.memory_reader import MemoryReader
 from lamina.models.encoding_worker import EncodingProgress
@@ -53,7 +60,8 @@ from lamina.review.undo import rollback
 from lamina.settings import Settings
 from lamina.store.base import CommitResult
 from lamina.sync import Progress
-from lamina.telemetry import Operation, traced
+from lamina.telemetry import Operation
+from lamina.text.timestamps import TimeInput
 from lamina.upkeep import Upkeep
 from lamina.vault.disk import Disk
 from lamina.working.block import Block
@@ -74,6 +82,7 @@ class Memory(MemoryReader):
         self.review = Review(self._access.reviewer())
         self.upkeep = Upkeep(self._access, self._sessions, DueWork(self._access, self._sessions, self._imports))
 
+    @verb()
     def for_caller(
         self,
         scope: str | None = None,
@@ -87,7 +96,7 @@ class Memory(MemoryReader):
         It is cheap, so make one for each request. Closing it closes nothing: the engine belongs to who opened it.
         """
         caller_scope = self.scope if scope is None else parse_scope(scope)
-        return Memory(self.engine, Caller(caller_scope, actor, principal, parse_enum(Origin, ceiling, "origin")))
+        return Memory(self.engine, Caller(caller_scope, actor, principal, parse_enum(Origin, ceiling, "ceiling")))
 
     @contextmanager
     def trial(self) -> Iterator[Memory]:
@@ -107,15 +116,15 @@ class Memory(MemoryReader):
     ) -> None:
         self.close()
 
-    @traced(Operation.UPSERT)
+    @verb(Operation.UPSERT)
     def capture(
         self,
-        words: str | Sequence[dict[str, Any]] | Sequence[TextPiece],
+        words: str | Sequence[Mapping[str, object]] | Sequence[TextPiece],
         *,
         name: str | None = None,
         session_id: str | None = None,
         source_id: str | None = None,
-        observed_at: datetime | None = None,
+        observed_at: TimeInput | None = None,
         origin: Origin | str | None = None,
         agents: Sequence[str] = (),
         private: bool = False,
@@ -135,14 +144,14 @@ class Memory(MemoryReader):
             _parse_words(words),
             heading.session_id,
             heading.source_id,
-            heading.observed_at or self.now(),
+            heading.observed_at or self._access.write_time(),
             self.caller.agents(private, agents),
             file_name=name,
             redact_personal=self.settings.redact_personal,
         )
         return self._sessions.capture(conversation, writer, key, wait=wait)
 
-    @traced(Operation.UPSERT)
+    @verb(Operation.UPSERT)
     def capture_codebase(
         self, path: str | os.PathLike[str], name: str | None = None, *, private: bool = False
     ) -> Receipt:
@@ -160,17 +169,17 @@ class Memory(MemoryReader):
             )
         )
 
-    @traced(Operation.UPSERT)
+    @verb(Operation.UPSERT)
     def read_waiting(self) -> builtins.list[Receipt]:
         """Extract statements from all captures that are still queued; return their receipts."""
         return self._sessions.read_queues(self.scopes)
 
-    @traced(Operation.MAINTAIN)
+    @verb(Operation.MAINTAIN)
     def embed(self, progress: EncodingProgress | None = None, *, stop: Callable[[], bool] = lambda: False) -> int:
         """Compute the missing vectors of all passages now; return the number of texts embedded."""
         return self.engine.effects.encode(stop, progress)
 
-    @traced(Operation.UPSERT)
+    @verb(Operation.UPSERT, fields=StatementFields)
     def remember(
         self,
         content: str,
@@ -179,17 +188,17 @@ class Memory(MemoryReader):
         private: bool = False,
         reason: str = DEFAULT_REMEMBER_REASON,
         key: str | None = None,
-        **fields: Any,
+        **fields: Unpack[StatementFields],
     ) -> Receipt:
         """Write one statement as given, classified against the existing statements; return a receipt."""
         return self.remember_many(
             [{"content": content, **fields}], origin=origin, private=private, reason=reason, key=key
         )
 
-    @traced(Operation.UPSERT)
+    @verb(Operation.UPSERT)
     def remember_many(
         self,
-        statements: Iterable[dict[str, Any]],
+        statements: Iterable[Mapping[str, object]],
         *,
         origin: Origin | str | None = None,
         private: bool = False,
@@ -199,7 +208,7 @@ class Memory(MemoryReader):
         """Write several statements in one commit: all of them, or none if one is invalid."""
         return self._statements.remember(statements, StatementInput(origin, private, reason, key))
 
-    @traced(Operation.CREATE)
+    @verb(Operation.CREATE, fields=StatementFields)
     def propose(
         self,
         content: str,
@@ -208,7 +217,7 @@ class Memory(MemoryReader):
         private: bool = False,
         reason: str = DEFAULT_PROPOSE_REASON,
         key: str | None = None,
-        **fields: Any,
+        **fields: Unpack[StatementFields],
     ) -> Receipt:
         """Propose a statement: it stays pending until a person confirms it.
 
@@ -216,12 +225,12 @@ class Memory(MemoryReader):
         """
         return self._statements.propose({**fields, "content": content}, StatementInput(origin, private, reason, key))
 
-    @traced(Operation.UPDATE)
+    @verb(Operation.UPDATE)
     def rollback(self, id: str, reason: str = "rolled back") -> Receipt:
         """Reverse a statement, such as a confirmed proposal, and restore what it had superseded."""
         return rollback(id, reason, self._access.reviewer())
 
-    @traced(Operation.UPDATE)
+    @verb(Operation.UPDATE)
     def quarantine(
         self,
         *,
@@ -238,7 +247,7 @@ class Memory(MemoryReader):
         parsed_origin = parse_enum(Origin, origin, "origin") if origin is not None else None
         return quarantine(QuarantineTarget(source, session, parsed_origin), reason, self._access.reviewer(), yes=yes)
 
-    @traced(Operation.UPSERT)
+    @verb(Operation.UPSERT)
     def import_(
         self, path: str | os.PathLike[str], *, private: bool = False, progress: Progress | None = None
     ) -> ImportReport:
@@ -248,6 +257,7 @@ class Memory(MemoryReader):
         """
         return self._imports.import_path(Path(path).expanduser().absolute(), private=private, progress=progress)
 
+    @verb()
     def run(self, id: str, *, private: bool = False) -> Run:
         """Return the working memory of one run: notes that only this run reads, until it is closed with an outcome."""
         return Run(
@@ -256,17 +266,18 @@ class Memory(MemoryReader):
             lambda atoms, query: [match.atom for match in rank_plainly(atoms, query)],
         )
 
+    @verb()
     def block(self, workstream: str, *, private: bool = False) -> Block:
         """Return the memory block of a workstream: short notes by role, given to an agent with its recalls."""
         return Block(workstream, self._access.working_context(private), bundled_token_counter)
 
-    @traced(Operation.UPDATE)
-    def revise(self, id: str, content: str | None = None, *, reason: str, **fields: Any) -> Atom:
+    @verb(Operation.UPDATE, fields=RevisionFields)
+    def revise(self, id: str, content: str | None = None, *, reason: str, **fields: Unpack[RevisionFields]) -> Atom:
         """Write a new version of an atom and return it; the old version stays in its history."""
         revision = parse_revision(content, fields, redact_personal=self.settings.redact_personal)
         return self._changes.change(id, "revise", parse_reason(reason), lambda atom: apply_revision(atom, revision))
 
-    @traced(Operation.UPDATE)
+    @verb(Operation.UPDATE)
     def update_status(self, id: str, status: Status | str, reason: str) -> Atom:
         """Change the status of an atom, with a reason; back from an ended status this is a restore."""
         reason, new_status, before = parse_reason(reason), parse_enum(Status, status, "status"), self.get(id)
@@ -276,55 +287,62 @@ class Memory(MemoryReader):
             return self._changes.restore(id, new_status, reason)
         return self._changes.change(id, "update_status", reason, lambda atom: with_status(atom, new_status, self.now()))
 
-    @traced(Operation.DELETE)
+    @verb(Operation.DELETE)
     def forget(self, id: str, reason: str) -> Atom:
         """Tombstone an atom: recall no longer finds it; its text and history are kept."""
         return self._changes.change(
             id, "forget", parse_reason(reason), lambda atom: atom.with_(status=Status.TOMBSTONED)
         )
 
-    @traced(Operation.DELETE)
+    @verb(Operation.DELETE)
     def erase(
-        self, ids: str | Sequence[str] = (), reason: str = "asked to erase", *, session: str | None = None
+        self,
+        ids: str | Sequence[str] = (),
+        reason: str = "asked to erase",
+        *,
+        session: str | None = None,
+        everywhere: bool = False,
     ) -> ErasureReceipt:
-        """Remove atoms for good: every version, the sentences they rest on, copies, vectors, files and free space.
+        """Remove atoms for good: every version, the sentences they rest on, what was derived from them, their vectors,
+        files and free space.
 
-        `session` erases everything captured in one session. Only a person may erase, and nothing can undo it. Erased
-        text is recognised and not stored if it is captured again.
+        `session` erases everything captured in one session. The same words in other memories stay, unless `everywhere`;
+        a trial returns every passage that would change. Only a person may erase, and nothing can undo it. Erased text
+        is recognised and not stored if it is captured again.
         """
         self.caller.require_person("erase; only a person may, with `lamina erase`")
-        return erase(self._access, [ids] if isinstance(ids, str) else ids, session, parse_reason(reason))
+        targets = [ids] if isinstance(ids, str) else ids
+        return erase(self._access, targets, session, parse_reason(reason), everywhere=everywhere)
 
-    @traced(Operation.UPDATE)
+    @verb(Operation.UPDATE)
     def pin(self, id: str, reason: str = "pinned") -> Atom:
         """Protect an atom from being forgotten, merged or archived by maintenance."""
         return self._changes.change(id, "pin", parse_reason(reason), lambda atom: atom.with_(pinned=True))
 
-    @traced(Operation.UPDATE)
+    @verb(Operation.UPDATE)
     def unpin(self, id: str, reason: str = "unpinned") -> Atom:
         """Remove the protection of a pinned atom."""
         return self._changes.change(id, "unpin", parse_reason(reason), lambda atom: atom.with_(pinned=False))
 
-    @traced(Operation.UPDATE)
+    @verb(Operation.UPDATE)
     def resolve(self, id: str, reason: str = "done") -> Atom:
         """Mark a commitment, a goal or a reminder as done: it becomes history and is archived later."""
         return self._changes.change(id, "resolve", parse_reason(reason), lambda atom: atom.with_(resolved=True))
 
-    @traced(Operation.UPDATE)
-    def relate(self, a: str, relation: RelationName | str, b: str, confidence: float = 1.0) -> Atom:
+    @verb(Operation.UPDATE)
+    def relate(self, a: str, relation: RelationName | str, b: str, confidence: UnitInterval = 1.0) -> Atom:
         """Link one atom to another; an existing link gets the new confidence."""
         name = parse_enum(RelationName, relation, "relation")
-        if not 0 <= confidence <= 1:
-            raise InvalidInput("confidence must be between 0 and 1")
         link = Relation(name, self.get(b).id, confidence, self.now())
         return self._changes.change(a, "relate", f"{name} {link.target}", lambda atom: link_atom(atom, link))
 
-    @traced(Operation.UPDATE)
+    @verb(Operation.UPDATE)
     def undo(self, commit: str | None = None, *, cascade: bool = False) -> builtins.list[CommitResult]:
         """Undo a commit or a dream, by default the last one; UndoRefused lists later commits that build on it."""
         return undo_commits(self._access, commit, cascade=cascade)
 
 
+@verb()
 def open_memory(
     path: str | os.PathLike[str],
     scope: str | None = None,
@@ -333,24 +351,21 @@ def open_memory(
     principal: str | None = None,
     ceiling: Origin | str = Origin.HUMAN,
     clock: Clock | None = None,
-    watch: bool | None = None,
-    background: bool | None = None,
-    settings: Settings | None = None,
+    settings: InstanceOf[Settings] | None = None,
     disk: Disk | None = None,
     vfs: str | None = None,
     progress: Progress | None = None,
+    **overrides: object,
 ) -> Memory:
-    """Open the vault in a folder, start its background work and return the memory of one caller, which closes it.
+    """Open the memory in a folder and return it; missing files are created, edits of its files are read immediately.
 
-    Missing files are created, and edits of files are read. `disk` and `vfs` are what files and databases are written
-    through.
+    `actor`, `principal` and `ceiling` say in whose name it writes and its highest origin; closing it ends its
+    background work. `settings` are used instead of those of the vault, and each further argument is a setting by its
+    name, such as `watch=False`. `disk` and `vfs` are what files and databases are written through.
     """
-    engine = Engine.open(
-        path, scope, clock=clock, watch=watch, background=background, settings=settings, disk=disk, vfs=vfs
-    )
+    engine = Engine.open(path, clock=clock, settings=settings, disk=disk, vfs=vfs, scope=scope, **overrides)
     try:
-        caller_scope = parse_scope(scope if scope is not None else engine.settings.scope)
-        caller = Caller(caller_scope, actor, principal, parse_enum(Origin, ceiling, "origin"))
+        caller = Caller(parse_scope(engine.settings.scope), actor, principal, parse_enum(Origin, ceiling, "ceiling"))
         memory = Memory(engine, caller, engine.close)
         memory.upkeep.opening_report = memory.upkeep.due_work.begin(progress)
     except BaseException:
@@ -360,7 +375,7 @@ def open_memory(
 
 
 def _parse_words(
-    words: str | Sequence[dict[str, Any]] | Sequence[TextPiece],
+    words: str | Sequence[Mapping[str, object]] | Sequence[TextPiece],
 ) -> str | Sequence[InputTurn] | Sequence[TextPiece]:
     """Validate the words given to `capture`; pieces come from our own document readers."""
     if isinstance(words, str):

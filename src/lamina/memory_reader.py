@@ -7,13 +7,16 @@ import os
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Annotated
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId
+from pydantic import Field
+
+from lamina.argument_checks import Amount, verb
+from lamina.atom.atom import Atom, AtomId, Signals
 from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.status import Status
 from lamina.caller import Caller
-from lamina.dream.topic_counts import Topic, count_topics
+from lamina.dream.topics import Topic, count_topics
 from lamina.engine import Engine
 from lamina.engine.atom_listing import StandingFilter, list_by_standing, narrow_to_topic, parse_standing_filter
 from lamina.engine.caller_access import CallerAccess
@@ -30,22 +33,21 @@ from lamina.recall import Recall, RecallRequest
 from lamina.recall.cited_answer import CitedAnswer, answer_question
 from lamina.recall.feedback import derive_citation_effects
 from lamina.recall.plan_context import PLAN_LAYERS, PlanContext, build_plan_context
-from lamina.recall.recall_view import TimeInput, list_historical_atoms, parse_view_time, read_historical_atom
+from lamina.recall.recall_view import list_historical_atoms, parse_view_time, read_historical_atom
 from lamina.recall.session_start_context import MAX_TOPIC_HITS, SessionContext
-from lamina.review.ageing_signals import load_signals_with_history
-from lamina.review.confirmations import count_confirmations
+from lamina.review.ageing_signals import count_confirmations, load_signals_with_history, load_standings
 from lamina.review.export import export
 from lamina.review.history import History, Transition, build_history
-from lamina.review.standings import load_standings
 from lamina.store.base import AtomFilter, Edge, JournalEntry, TextMatch, TextQuery
-from lamina.telemetry import Operation, traced
-from lamina.text.timestamps import to_utc
+from lamina.telemetry import Operation
+from lamina.text.timestamps import TimeInput, to_utc
 from lamina.working.block import Block
 
 MAX_HITS = 100
+RANKINGS = ("full", "plain")
 UNLISTED_KINDS = frozenset({"box"})
 """Kinds that `list` returns only on request: a box repeats statements that are listed."""
-RANKINGS = ("full", "plain")
+HitCount = Annotated[int, Field(ge=1, le=MAX_HITS)]
 
 
 class MemoryReader:
@@ -57,14 +59,14 @@ class MemoryReader:
         self._store, self._access = engine.store, CallerAccess(engine, caller)
         self._sessions, self._recalls = SessionReading(self._access), CallerRecalls(self._access)
 
-    @traced(Operation.SEARCH)
+    @verb(Operation.SEARCH)
     def recall(
         self,
         question: str,
-        k: int = 10,
+        k: HitCount = 10,
         *,
         mode: str = "full_context",
-        scopes: Sequence[str] | None = None,
+        scopes: Sequence[str] | str | None = None,
         include: Sequence[str] | str = (),
         fast: bool = False,
         ranking: str = "full",
@@ -83,10 +85,8 @@ class MemoryReader:
         `as_of` asks what was true at a time (a date means its start), `known_at` what was known at a time (a date
         means its end): which atoms, with which text and status, never changes afterwards.
         """
-        if not 1 <= k <= MAX_HITS:
-            raise InvalidInput(f"k must be between 1 and {MAX_HITS}")
         if ranking not in RANKINGS:
-            raise InvalidInput(f"unknown ranking {ranking!r}; choose one of {', '.join(RANKINGS)}")
+            raise InvalidInput(f"ranking: {ranking!r} is not one of {', '.join(RANKINGS)}")
         options = {"k": k, "mode": mode, "fast": fast, "ranking": ranking, "filter_stale": filter_stale}
         request = RecallRequest(
             text=question,
@@ -109,8 +109,8 @@ class MemoryReader:
         options |= {"scopes": scopes, "include": include, "as_of": as_of, "known_at": known_at}
         return self._recalls.recall(request, options)
 
-    @traced(Operation.SEARCH)
-    def answer(self, question: str, k: int = 12) -> CitedAnswer:
+    @verb(Operation.SEARCH)
+    def answer(self, question: str, k: HitCount = 12) -> CitedAnswer:
         """Answer a question with the chat model, citing atoms; the answer says if nothing is known.
 
         ModelMissing if no chat model is set.
@@ -120,20 +120,20 @@ class MemoryReader:
             raise ModelMissing("an answer needs a chat model; set chat to openai:MODEL or anthropic:MODEL")
         return answer_question(question, self.recall(question, k), chat, self.now())
 
-    @traced(Operation.SEARCH)
+    @verb(Operation.SEARCH)
     def beginning(
-        self, about: str | None = None, budget: int = 2000, *, blocks: Sequence[Block] = ()
+        self, about: str | None = None, budget: Amount = 2000, *, blocks: Sequence[Block] = ()
     ) -> SessionContext:
         """Return what an agent should know when a session starts: core, blocks, topic, profile and recent atoms."""
         topic = self.recall(about, MAX_TOPIC_HITS, fast=True) if about else None
         return self._recalls.session_context(topic, budget, blocks)
 
-    @traced(Operation.SEARCH)
+    @verb(Operation.SEARCH)
     def plan_context(self, goal: str) -> PlanContext:
         """Return context for planning a goal: up to three hits each of profile, procedures and facts."""
         return build_plan_context(goal, self.recall(goal, MAX_HITS, layer=PLAN_LAYERS).relevant)
 
-    @traced(Operation.UPDATE)
+    @verb(Operation.UPDATE)
     def feedback(self, recall_id: str, cited: Sequence[str] = (), verdict: str = "up") -> builtins.list[AtomId]:
         """Rate an answer made from a recall: `up`, `down` or `wrong`; return the atoms whose signals changed.
 
@@ -142,18 +142,18 @@ class MemoryReader:
         """
         return self._recalls.rate(recall_id, cited, verdict)
 
-    @traced(Operation.UPDATE)
+    @verb(Operation.UPDATE)
     def cite(self, ids: Sequence[str]) -> builtins.list[AtomId]:
-        """Count a use of each of these atoms, without a verdict; return their ids."""
+        """Amount a use of each of these atoms, without a verdict; return their ids."""
         cited = [self._access.find_atom(atom_id).id for atom_id in ids]
         return self._recalls.apply_feedback(derive_citation_effects(cited))
 
-    @traced(Operation.READ)
-    def top(self, k: int = 10) -> builtins.list[Atom]:
+    @verb(Operation.READ)
+    def top(self, k: Amount = 10) -> builtins.list[Atom]:
         """Return the core memories, which accompany every recall: pinned first, then by effective importance."""
         return [item.atom for item in self._recalls.core_memories()[:k]]
 
-    @traced(Operation.READ)
+    @verb(Operation.READ)
     def get(self, id: str, *, as_of: TimeInput | None = None, known_at: TimeInput | None = None) -> Atom:
         """Return one atom as its file says now; with `as_of` or `known_at`, as it was then. NotFound if none."""
         current, times = self._access.read_atom(id), parse_view_time(as_of, known_at)
@@ -161,7 +161,7 @@ class MemoryReader:
             return current
         return read_historical_atom(current.id, times, times.view(self._store, self.scopes, self.now()))
 
-    @traced(Operation.READ)
+    @verb(Operation.READ)
     def list(
         self,
         *,
@@ -178,8 +178,8 @@ class MemoryReader:
         policy_class: str | None = None,
         lifecycle_state: str | None = None,
         tier: str | None = None,
-        limit: int | None = 50,
-        offset: int = 0,
+        limit: Amount | None = 50,
+        offset: Amount = 0,
         as_of: TimeInput | None = None,
         known_at: TimeInput | None = None,
     ) -> builtins.list[Atom]:
@@ -204,7 +204,7 @@ class MemoryReader:
             episode_id=episode_id,
             run_id=run_id,
             include_run_notes=run_id is not None,
-            memory_types=parse_enum_set(MemoryType, memory_type, "memory type"),
+            memory_types=parse_enum_set(MemoryType, memory_type, "memory_type"),
             limit=limit,
             offset=offset,
         )
@@ -216,23 +216,23 @@ class MemoryReader:
         view = times.view(self._store, self.scopes, self.now())
         return self._access.read_fresh(lambda: list_historical_atoms(view, query, statuses))
 
-    @traced(Operation.READ)
+    @verb(Operation.READ)
     def standing(self, id: str) -> Standing:
         """Return how far an atom is verified and protected, how current it is, and in which tier it is kept."""
         atom = self.get(id)
         return load_standings([atom], self._store, self.now())[atom.id]
 
-    @traced(Operation.READ)
+    @verb(Operation.READ)
     def history(self, id: str) -> History:
         """Return an atom's status changes and versions."""
         return build_history(self._store.journal.versions(self.get(id).id))
 
-    @traced(Operation.READ)
+    @verb(Operation.READ)
     def status_history(self, id: str) -> builtins.list[Transition]:
         """Return an atom's status changes, oldest first."""
         return builtins.list(self.history(id).transitions)
 
-    @traced(Operation.READ)
+    @verb(Operation.READ)
     def neighbours(self, id: str) -> builtins.list[tuple[Edge, Atom]]:
         """Return the atoms linked to or from an atom, each with its link."""
         atom = self.get(id)
@@ -242,32 +242,34 @@ class MemoryReader:
         by_id = {neighbour.id: neighbour for neighbour in neighbours}
         return [(edge, by_id[other]) for edge, other in zip(edges, others, strict=True) if other in by_id]
 
+    @verb()
     def journal(
-        self, since: int | datetime = 0, *, until: int | None = None, limit: int | None = None
+        self, since: Amount | datetime = 0, *, until: Amount | None = None, limit: Amount | None = None
     ) -> builtins.list[JournalEntry]:
         """Return the commits after a position or a time, up to `until`, oldest first; with `limit`, the newest ones."""
         if isinstance(since, datetime):
             since = self._store.journal.position(before=to_utc(since))
         return self._store.journal.read(self.scopes, since, until=until, limit=limit)
 
-    @traced(Operation.SEARCH)
+    @verb(Operation.SEARCH)
     def search_text(self, query: TextQuery) -> builtins.list[TextMatch]:
         """Return the matches of the text search alone, without weights. InvalidScope for scopes of others."""
-        self.caller.require_scopes(query.scopes)
+        self.caller.require_scopes(query.filter.scopes)
         return self._store.passages.search_text(query)
 
-    @traced(Operation.READ)
-    def topics(self, limit: int = 20) -> builtins.list[Topic]:
+    @verb(Operation.READ)
+    def topics(self, limit: Amount = 20) -> builtins.list[Topic]:
         """Return the most frequent topics: subjects, names, tags and topics of boxes, with count and last date."""
         query = AtomFilter(scopes=self.scopes, statuses=frozenset({Status.ACTIVE}), include_run_notes=False)
         return count_topics(self._store.atoms.read(query))[:limit]
 
+    @verb()
     def signals(self, id: str) -> Signals:
         """Return an atom's usage counters."""
         atom_id = self.get(id).id
         return self._store.signals.get([atom_id]).get(atom_id, Signals())
 
-    @traced(Operation.READ)
+    @verb(Operation.READ)
     def why(self, id: str) -> ImportanceReport:
         """Return how much an atom matters and why: the nine factors of its importance, and what ageing does with it."""
         atom = self.get(id)
@@ -275,10 +277,12 @@ class MemoryReader:
         mode = RetentionMode(self.settings.retention)
         return report_importance(atom, load_signals_with_history(atom, self._store), moment, mode)
 
+    @verb()
     def confirmations(self, id: str) -> int:
         """Return the number of independent sources that confirm an atom, beyond the first."""
         return count_confirmations(self.get(id), self._store)
 
+    @verb()
     def path_of(self, id: str) -> str | None:
         """Return the path of an atom's file relative to the vault; None if the file was deleted."""
         atom_id = self._access.find_atom(id).id
@@ -292,7 +296,7 @@ class MemoryReader:
         """Return the current time of this memory's clock."""
         return self._access.now()
 
-    @traced(Operation.MAINTAIN)
+    @verb(Operation.MAINTAIN)
     def export(
         self,
         path: str | os.PathLike[str] | None = None,

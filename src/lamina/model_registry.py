@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from pydantic import SecretStr
 
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
+from lamina.atom.atom import AtomId
+from lamina.atom.provenance import Scope
 from lamina.capture.change.change_nomination import Nominator
 from lamina.capture.change.dependants import DependencyRule, make_dependency_rule
 from lamina.capture.extractor import DisabledExtractor, ExplicitRequestExtractor, Extractor
@@ -23,8 +23,7 @@ from lamina.capture.state_extractor import StateExtractor
 from lamina.capture.statement_extractor import StatementExtractor
 from lamina.capture.urgency_patterns import compile_patterns
 from lamina.clock import Clock
-from lamina.dream.call_budget import BudgetedChat
-from lamina.dream.step_context import StepContext
+from lamina.dream.step import BudgetedChat, StepContext
 from lamina.errors import InvalidInput
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.lifecycle.retention import RetentionMode
@@ -42,8 +41,8 @@ from lamina.models.retry import CallTiming
 from lamina.settings import Settings
 from lamina.states.replacement_verdict import ReplacementCertainty, judge_replacements
 from lamina.states.state_reader import StateReader
+from lamina.store.admin import Usage
 from lamina.store.base import Store
-from lamina.store.chat_usage import Usage
 from lamina.text.normal_form import normal_form
 
 

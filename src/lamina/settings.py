@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -172,13 +173,36 @@ class Settings(BaseSettings):
         return bits
 
 
-def load_settings(file: Path, **arguments: Any) -> Settings:
-    """Return the settings of a vault: defaults < TOML file < LAMINA_* environment < arguments; InvalidInput if one is
+def load_settings(file: Path, **overrides: object) -> Settings:
+    """Return the settings of a vault: defaults < TOML file < LAMINA_* environment < overrides; InvalidInput if one is
     invalid."""
+    given = _check_overrides(overrides)
     try:
         from_file = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
         from_environment = Settings().model_dump(exclude_unset=True)
-        from_arguments = {name: value for name, value in arguments.items() if value is not None}
-        return Settings(**{**from_file, **from_environment, **from_arguments})
+        return Settings(**{**from_file, **from_environment, **given})
     except (ValidationError, tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise InvalidInput(f"settings cannot be used ({file.name} or LAMINA_* environment): {error}") from error
+
+
+def override_settings(settings: Settings, **overrides: object) -> Settings:
+    """Return settings with others in the place of some; InvalidInput if one of these is unknown or invalid."""
+    return settings.model_copy(update=_check_overrides(overrides))
+
+
+def _check_overrides(overrides: Mapping[str, object]) -> dict[str, Any]:
+    """Return the values of settings given by name, without those that are None."""
+    given: dict[str, Any] = {name: value for name, value in overrides.items() if value is not None}
+    unknown = given.keys() - Settings.model_fields.keys()
+    if unknown:
+        known = ", ".join(sorted(Settings.model_fields))
+        raise InvalidInput(f"{', '.join(sorted(unknown))}: unknown setting; the settings are {known}")
+    try:
+        checked = Settings(**given)
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_input=False)
+        named = [(".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, ")) for fault in faults]
+        if not {name.partition(".")[0] for name, _ in named} & given.keys():
+            raise InvalidInput(f"settings cannot be used (LAMINA_* environment): {error}") from error
+        raise InvalidInput("; ".join(f"{name}: {message}" for name, message in named)) from error
+    return {name: getattr(checked, name) for name in given}

@@ -9,12 +9,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from lamina.argument_checks import verb
 from lamina.atom.atom import Atom
 from lamina.capture.state_extractor import StateExtractor
 from lamina.capture.store_reads import new_ids
 from lamina.dream.dream import Progress as DreamProgress
 from lamina.dream.dream import is_due, select_steps
-from lamina.dream.guidelines import gather_tallies, write_guidelines
+from lamina.dream.guidelines_step import gather_tallies, write_guidelines
 from lamina.dream.report import DreamReport
 from lamina.dream.steps import NIGHTLY, STEPS
 from lamina.engine.atom_changes import AtomChanges
@@ -30,10 +31,11 @@ from lamina.review.charts import write_charts
 from lamina.review.review_context import parse_reason
 from lamina.review.rule_statement_migration import RereadResult, reread
 from lamina.review.vault_health import Diagnosis, collect_stats, problems_in
-from lamina.store.jobs import Job
+from lamina.store.atoms import AtomFilter
+from lamina.store.queue import Job
 from lamina.sync import Progress, SyncReport
-from lamina.telemetry import Operation, traced
-from lamina.text.timestamps import parse_time_or_none, to_utc
+from lamina.telemetry import Operation
+from lamina.text.timestamps import TimeInput, parse_time_or_none, to_utc
 from lamina.vault import vault_setup
 
 
@@ -46,24 +48,24 @@ class Upkeep:
         self._changes = AtomChanges(access)
         self.opening_report = SyncReport()
 
-    @traced(Operation.MAINTAIN)
+    @verb(Operation.MAINTAIN)
     def sync(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
         """Read every file and import the inbox now; opening a memory does this too."""
         return self.due_work.sync(accept_deletions=accept_deletions, progress=progress)
 
-    @traced(Operation.MAINTAIN)
+    @verb(Operation.MAINTAIN)
     def tend(self, stop: Callable[[], bool] = lambda: False) -> None:
         """Do the periodic work of a memory that stays open: read files, import the inbox, extract due captures."""
         self.due_work.tend(stop)
 
-    @traced(Operation.MAINTAIN)
+    @verb(Operation.MAINTAIN)
     def rebuild(self) -> int:
         """Rebuild the index from the journal; return the number of atoms of this memory in it."""
         self.sync()
         self._store.admin.rebuild_index()
-        return sum(self._store.atoms.count_by(self._caller.scopes, "status").values())
+        return sum(self._store.atoms.count_by("status", AtomFilter(scopes=self._caller.scopes)).values())
 
-    @traced(Operation.MAINTAIN)
+    @verb(Operation.MAINTAIN)
     def reread(self, *, apply: bool = False) -> RereadResult:
         """Replace statements that rules of earlier versions wrote by their sentences; without `apply`, only report it.
 
@@ -81,23 +83,23 @@ class Upkeep:
         self._access.sync_files()
         return reread(StateExtractor(states), self._access.reviewer(), apply=apply)
 
-    @traced(Operation.UPDATE)
+    @verb(Operation.UPDATE)
     def promote(self, id: str, reason: str = "promoted") -> Atom:
         """Move an atom one layer up: working, episodic, then the layer of its kind, which does not fade."""
         return self._changes.move_layer(id, "promote", parse_reason(reason), decide_manual_promotion)
 
-    @traced(Operation.UPDATE)
+    @verb(Operation.UPDATE)
     def demote(self, id: str, reason: str = "demoted") -> Atom:
         """Move an atom one layer down, where it fades unless it is used."""
         return self._changes.move_layer(id, "demote", parse_reason(reason), decide_manual_demotion)
 
-    @traced(Operation.MAINTAIN)
+    @verb(Operation.MAINTAIN)
     def dream(
         self,
-        steps: Sequence[str] | None = None,
+        steps: Sequence[str] | str | None = None,
         *,
         dry_run: bool = False,
-        at: datetime | str | None = None,
+        at: TimeInput | None = None,
         yes: bool = False,
         progress: DreamProgress | None = None,
         stop: Callable[[], bool] = lambda: False,
@@ -120,13 +122,14 @@ class Upkeep:
         with self._engine.trial() as engine:
             return self._dream(CallerAccess(engine, self._caller), steps, yes, progress, stop, simulated_at)
 
+    @verb()
     def dream_is_due(self) -> bool:
         """Return whether enough captures or hours have passed since the last dream, by the settings."""
         settings = self._engine.settings
         after = timedelta(hours=settings.dream_hours)
         return is_due(self._store, self._caller.scopes, self._access.now(), settings.dream_every, after)
 
-    @traced(Operation.MAINTAIN)
+    @verb(Operation.MAINTAIN)
     def doctor(self, *, deep: bool = False, look: bool = True) -> Diagnosis:
         """Return problems, faults and notes; `deep` also verifies the journal's hash chain and compares the index.
 
@@ -137,25 +140,27 @@ class Upkeep:
         faults = self._store.admin.check() if deep else []
         chat = self._engine.models.find_chat_fault() if look else None
         faults += [chat] if chat else []
-        stopped = find_interrupted_imports(self._store.queue.jobs, self._caller.scopes, self._access.now())
+        stopped = find_interrupted_imports(self._store.queue, self._caller.scopes, self._access.now())
         problems = (*problems_in(self._store, self._caller.scopes), *stopped)
         return Diagnosis(problems, tuple(faults), tuple(self._diagnosis_notes()))
 
-    @traced(Operation.READ)
+    @verb(Operation.READ)
     def stats(self) -> dict[str, Any]:
         """Return counts and sizes of this memory."""
         engine, caller = self._engine, self._caller
         counts = collect_stats(engine.store, caller.scopes, engine.state, self._sessions.count_queued())
         return {"vault": str(engine.root), "scope": caller.scope, **counts}
 
+    @verb()
     def jobs(self) -> list[Job]:
         """Return the background jobs with their holder, progress and result; those of ended processes have none."""
         now = self._access.now()
         return [
             replace(job, holder="", error=job.error or "interrupted") if is_interrupted(job, now) else job
-            for job in self._store.queue.jobs.list()
+            for job in self._store.queue.list_jobs()
         ]
 
+    @verb()
     def plot(self, path: str | os.PathLike[str]) -> Path:
         """Draw retention, heat and the number of atoms over time into an .svg or .png file; return its path."""
         target, mode = Path(path).expanduser(), RetentionMode(self._engine.settings.retention)
@@ -165,7 +170,7 @@ class Upkeep:
     def _dream(
         self,
         access: CallerAccess,
-        steps: Sequence[str] | None,
+        steps: Sequence[str] | str | None,
         is_approved: bool,
         progress: DreamProgress | None,
         stop: Callable[[], bool],
@@ -187,8 +192,8 @@ class Upkeep:
         tallies = [gather_tallies(context) for context in contexts] if steps is None else []
         return replace(report, guidelines=tuple(line for tally in tallies for line in write_guidelines(tally)))
 
-    def _parse_simulated_time(self, at: datetime | str) -> datetime:
-        moment = to_utc(at) if isinstance(at, datetime) else parse_time_or_none(at)
+    def _parse_simulated_time(self, at: TimeInput) -> datetime:
+        moment = to_utc(at) if isinstance(at, datetime) else parse_time_or_none(str(at))
         if moment is None or moment < self._access.now():
             raise InvalidInput(f"{at} is no time in the future; a simulation looks ahead, such as at 2030-06-01")
         return moment

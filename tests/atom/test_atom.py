@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.atom import Atom, AtomId, Durability, Layer, MemoryType, Origin, Scope, Validity, trust_of
-from lamina.atom.atom import DATA_FIELDS, FIXED_FIELDS, kind_defaults
-from lamina.atom.trust import TRUST, limit_origin
+from lamina.atom import Atom, AtomId, Origin, Scope
+from lamina.atom.atom import DATA_FIELDS, FIXED_FIELDS, Validity, kind_defaults
+from lamina.atom.kinds import Durability, Layer, MemoryType
+from lamina.atom.provenance import TRUST, limit_origin, trust_of
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 EDGES = st.none() | st.integers(0, 6).map(lambda hours: NOON + timedelta(hours=hours))

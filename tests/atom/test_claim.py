@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from lamina.atom import Atom, AtomId, Claim, Scope, claim_of
+from lamina.atom import Atom, AtomId, Scope
 from lamina.atom.claim import (
     ATTRIBUTE_SYNONYMS,
     MULTI_VALUED_ATTRIBUTES,
+    Claim,
     can_replace,
+    claim_of,
     comparable_value,
     mark_multi_valued,
 )

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from lamina.atom.atom import Atom
-from lamina.atom.effective_status import EffectiveStatus, effective_from, effective_status_at
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom, AtomId, EffectiveStatus, effective_from, effective_status_at
+from lamina.atom.provenance import Scope
 from lamina.atom.status import Status
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)

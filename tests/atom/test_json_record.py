@@ -10,21 +10,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.atom import (
-    Atom,
-    AtomId,
-    Durability,
-    Evidence,
-    Layer,
-    MemoryType,
-    Origin,
-    Relation,
-    RelationName,
-    Scope,
-    Status,
-)
+from lamina.atom import Atom, AtomId, Evidence, Origin, Relation, RelationName, Scope, Status
 from lamina.atom.atom import DATA_FIELDS
 from lamina.atom.json_record import apply_diff, diff_atoms, from_record, to_record
+from lamina.atom.kinds import Durability, Layer, MemoryType
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 1, 1)).map(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lamina.atom import KINDS, kind_traits
+from lamina.atom.kinds import KINDS, kind_traits
 
 TABLE = """
 fact           fact       semantic    note     standard   730  -   0

@@ -7,23 +7,21 @@ from hypothesis import strategies as st
 
 from lamina.atom.atom import Evidence
 from lamina.atom.passage import parse_segment, render_passage
+from lamina.atom.removal_target import RemovalTarget, TargetValue, anchor_words
 from lamina.atom.sentence_removal import (
     ERASED_MARK,
-    RemovalTarget,
-    TargetValue,
     erase_in_segment,
     erase_spans,
     is_distinctive,
     merge_spans,
     overlapping_sentences,
-    removal_target_from_json,
     remove_linked_lines,
     shift_evidence,
 )
 from lamina.text.normal_form import normal_form
 from lamina.text.sentences import find_sentences
 
-PIN = RemovalTarget(["the pin is 4711", "yes"], [TargetValue("4711", frozenset({"pin", "ann"}))])
+PIN = RemovalTarget.of(["the pin is 4711", "yes"], [TargetValue("4711", frozenset({"pin", "ann"}))])
 
 
 def test_a_sentence_is_recognised_in_any_case_and_punctuation() -> None:
@@ -47,13 +45,21 @@ def test_a_repetition_names_the_value_and_its_subject() -> None:
 
 
 def test_words_of_scripts_without_spaces_are_found_inside_others() -> None:
-    sought = RemovalTarget([normal_form("我的银行密码是一二三四五六七")], [])
+    sought = RemovalTarget.of([normal_form("我的银行密码是一二三四五六七")], [])
     assert sought.matches("顺便说一句我的银行密码是一二三四五六七")
 
 
-def test_erased_sentences_round_trip_through_their_stored_form() -> None:
-    again = removal_target_from_json(PIN.to_json())
-    assert (again.forms, again.values, again.words) == (PIN.forms, PIN.values, PIN.words)
+def test_a_target_is_stored_without_its_text_and_still_recognises_it() -> None:
+    stored = PIN.to_json()
+    assert "4711" not in stored and "pin" not in stored
+    again = RemovalTarget.from_json(stored)
+    assert again.to_json() == stored
+    assert again.matches("The PIN is 4711!") and again.matches("Ann's number, 4711, is noted.", match_values=True)
+    assert again.is_in("a file\nthat says: the pin is 4711\nand more") and not again.is_in("the pin is 4712")
+
+
+def test_the_longest_word_of_each_target_finds_texts_that_may_contain_it() -> None:
+    assert anchor_words(["my bicycle is red", "yes"], [TargetValue("4711", frozenset({"pin"}))]) == {"bicycle", "4711"}
 
 
 def test_removed_sentences_become_marks_and_other_text_stays() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import lamina
 from lamina import Atom, FixedClock, Memory, Origin, Result, Status
-from lamina.atom.relation import RelationName
+from lamina.atom.atom import RelationName
 from lamina.capture.classification import DOUBTFUL
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)

@@ -13,7 +13,7 @@ import pytest
 
 import lamina
 from lamina import FixedClock, InvalidInput, Memory, Origin, Outcome, Result, Scope, Status
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import IdSource
 from lamina.capture.caller_input import parse_draft
 from lamina.capture.capture import remember
 from lamina.capture.statement_commit import Writer
@@ -107,8 +107,8 @@ def test_a_late_older_value_keeps_its_stated_end(memory: Memory) -> None:
 
 
 def test_two_values_of_one_moment_are_a_contradiction_for_review(memory: Memory) -> None:
-    first = remember_city(memory, "Oslo").atom
-    outcome = remember_city(memory, "Rome")
+    first = remember_city(memory, "Oslo", observed_at=NOON).atom
+    outcome = remember_city(memory, "Rome", observed_at=NOON)
     assert (outcome.result, outcome.atom.status) == (Result.CHALLENGED, Status.CHALLENGED)
     assert [(relation.name, relation.target) for relation in outcome.atom.relations] == [("contradicts", first.id)]
     assert "waiting for review" in outcome.reason
@@ -128,7 +128,7 @@ def test_a_future_value_is_pending_until_its_day(memory: Memory, clock: FixedClo
 def test_a_change_today_is_valid_until_the_planned_day(memory: Memory, clock: FixedClock) -> None:
     old = remember_city(memory, "Oslo", observed_at=NOON - DAY).atom
     future = remember_city(memory, "Rome", valid_from=NOON + 9 * DAY).atom
-    today = remember_city(memory, "Bonn")
+    today = remember_city(memory, "Bonn", observed_at=NOON)
     assert (today.result, today.atom.status) == (Result.SUPERSEDES, Status.ACTIVE)
     assert (today.atom.valid_from, today.atom.valid_until) == (NOON, future.valid_from)
     assert memory.get(old.id).status is Status.SUPERSEDED
@@ -300,7 +300,7 @@ def test_missing_content_is_refused_with_the_name_of_the_field(memory: Memory) -
 
 
 @pytest.mark.parametrize("end", ["2026-11-14", date(2026, 11, 14)])
-def test_a_bare_end_date_means_through_that_day(memory: Memory, clock: FixedClock, end: object) -> None:
+def test_a_bare_end_date_means_through_that_day(memory: Memory, clock: FixedClock, end: date | str) -> None:
     atom = memory.remember("The sale is on.", valid_until=end).atom
     assert atom.valid_until == datetime(2026, 11, 15, tzinfo=UTC)
     assert len(memory.recall("sale").hits) == 1

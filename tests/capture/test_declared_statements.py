@@ -74,7 +74,7 @@ def test_a_less_trusted_statement_ends_nothing_and_becomes_a_pair(memory: Memory
 
 def test_two_statements_of_the_same_moment_are_a_pair(memory: Memory) -> None:
     for roast in ("Dark", "Light"):
-        memory.remember(f"Ann drinks {roast} Roast.", kind="habit", subject="Ann")
+        memory.remember(f"Ann drinks {roast} Roast.", kind="habit", subject="Ann", observed_at=NOON)
     assert len(memory.list()) == 2
     assert len(memory.review.pairs()) == 1
 

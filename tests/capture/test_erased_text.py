@@ -6,8 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from lamina.atom.scope import Scope
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin, Scope
 from lamina.capture.caller_input import parse_turns
 from lamina.capture.conversation import Conversation, parse_conversation
 from lamina.capture.erased_text import find_erased_statements, remove_erased_sentences

@@ -13,35 +13,38 @@ from hypothesis import strategies as st
 
 from benchmarks import beam, locomo, longmemeval
 from benchmarks.data_set import BenchCollection
-from corpus import read_corpus
+from corpus import read_corpus, share_right
 from fake_state_models import FakeStateModel
+from lamina.atom.passage import is_assistant
 from lamina.capture.memory_requests import RequestKind, find_forget_requests
 from lamina.text.sentences import find_sentences
-from lamina.text.speaker_roles import is_assistant
 
 FOLDER = Path(os.environ.get("LAMINA_BENCH_DATA") or Path(__file__).parents[3] / "shared" / "data")
 
-MIN_RECALL, MAX_MISTAKEN = 1.0, 0.0
-"""Measured on the corpora; conversations that nobody wrote for them are measured below."""
 DATA = Path(__file__).parent / "data"
 
 
-def test_direct_orders_are_recognised_with_their_topics() -> None:
-    orders, missed = read_corpus(DATA / "forget_requests.jsonl"), []
-    for order in orders:
+@pytest.mark.parametrize(
+    ("corpus", "count", "threshold"), [("forget_requests", 105, 1.0), ("forget_requests_held_out", 20, 0.7)]
+)
+def test_direct_orders_are_recognised_with_their_topics(corpus: str, count: int, threshold: float) -> None:
+    """Other orders are left to the model."""
+
+    def is_right(order: dict[str, str]) -> bool:
         requests = find_forget_requests(order["text"])
         topics = " ".join(request.topic for request in requests).lower()
-        if order["topic"].lower() not in topics or {request.kind for request in requests} != {RequestKind.FORGET}:
-            missed.append(order["text"])
-    assert len(orders) >= 105
-    assert 1 - len(missed) / len(orders) >= MIN_RECALL, missed
+        return order["topic"].lower() in topics and {request.kind for request in requests} == {RequestKind.FORGET}
+
+    orders = read_corpus(DATA / f"{corpus}.jsonl")
+    assert len(orders) >= count
+    assert share_right(orders, is_right) >= threshold
 
 
-def test_idioms_with_the_same_words_are_no_requests() -> None:
-    idioms = read_corpus(DATA / "forget_idioms.jsonl")
-    mistaken = [text for text in idioms if find_forget_requests(text)]
-    assert len(idioms) >= 90
-    assert len(mistaken) / len(idioms) <= MAX_MISTAKEN, mistaken
+@pytest.mark.parametrize(("corpus", "count"), [("forget_idioms", 90), ("forget_idioms_held_out", 18)])
+def test_idioms_with_the_same_words_are_no_requests(corpus: str, count: int) -> None:
+    idioms = read_corpus(DATA / f"{corpus}.jsonl")
+    assert len(idioms) >= count
+    assert share_right(idioms, lambda text: not find_forget_requests(text)) == 1.0
 
 
 @pytest.mark.parametrize(

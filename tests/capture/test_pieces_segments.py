@@ -9,11 +9,9 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.atom import Atom, AtomId, IdSource
 from lamina.atom.passage import passages_of
-from lamina.atom.scope import parse_scope
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin, parse_scope
 from lamina.capture.pieces import TextFormat, TextPiece, detect_format, split_text
 from lamina.capture.segment import SegmentTarget, extend_segments
 

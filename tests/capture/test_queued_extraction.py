@@ -15,14 +15,14 @@ import pytest
 import lamina
 from fake_state_models import FakeStateModel
 from lamina import FixedClock, Memory, Result, Settings, Status
-from lamina.atom.pair import LIKELY_CHANGE_CONFIDENCE
-from lamina.atom.scope import Scope
+from lamina.atom.decisions import LIKELY_CHANGE_CONFIDENCE
+from lamina.atom.provenance import Scope
 from lamina.capture.extractor import CapturedTurn, ExtractedStatement
 from lamina.capture.queued_extraction import ExtractionPolicy, ExtractionSchedule
 from lamina.capture.state_extractor import StateExtractor
 from lamina.capture.statement_extractor import StatementExtractor
 from lamina.states.state_reader import StateReader
-from lamina.store.waiting_passages import SessionBacklog
+from lamina.store.queue import SessionBacklog
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

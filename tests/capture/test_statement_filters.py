@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.kinds import KINDS
 from lamina.atom.passage import passages_of
-from lamina.atom.scope import Scope
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin, Scope
 from lamina.capture.statement_filters import is_echo, is_memory_talk, is_trivial, score_importance
 from lamina.recall.context_packing import pack_context
 

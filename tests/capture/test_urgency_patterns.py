@@ -2,49 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpus import read_corpus, share_right
 from lamina.capture.urgency_patterns import SCANNED_CHARS, SLICE_CHARS, compile_patterns, sounds_important
 from lamina.errors import InvalidInput
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Actually, I live in Porto",
-        "No, that's not it",
-        "That is not right at all",
-        "why did you say that",
-        "Correction: it was Tuesday",
-        "I prefer tea",
-        "i hate mondays",
-        "Don’t use tabs",
-        "Please never call before nine",
-        "Important: the door sticks",
-        "FYI we are closed",
-        "For the record, Ann agreed",
-        "Remember to water the plants",
-        "My name is Ann",
-        "my work email is ann@host.dev",
-        "I'm from Norway",
-        "I work at a bakery",
-        "We decided to wait",
-        "The decision was final",
-        "From now on use spaces",
-        "going forward, no meetings",
-    ],
-)
-def test_corrections_preferences_requests_identity_and_decisions_are_urgent(text: str) -> None:
-    assert sounds_important(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["I think so", "What time is it?", "Do you remember me?", "The actual cost is unclear", ""]
-)
-def test_other_turns_are_not_urgent(text: str) -> None:
-    assert not sounds_important(text)
+@pytest.mark.parametrize(("corpus", "threshold"), [("urgent_turns", 1.0), ("urgent_turns_held_out", 0.85)])
+def test_corrections_preferences_requests_identity_and_decisions_are_urgent(corpus: str, threshold: float) -> None:
+    rows = read_corpus(Path(__file__).parent / "data" / f"{corpus}.jsonl")
+    assert share_right(rows, lambda row: sounds_important(row["text"]) is row["urgent"]) >= threshold
 
 
 def test_a_turn_is_read_up_to_four_thousand_characters() -> None:

@@ -20,6 +20,19 @@ def test_a_dry_run_lists_what_would_be_erased(cli: Cli, vault: Path) -> None:
     assert "kavodumbitarozk" in cli("get", text).out
 
 
+def test_equal_words_of_other_memories_stay_unless_everywhere_and_a_dry_run_shows_each(cli: Cli, vault: Path) -> None:
+    one = remember_id(cli, "The code is kavodumbitarozk.")
+    other = remember_id(cli, "Listen. The code is kavodumbitarozk.")
+    shown = cli("erase", one, "--everywhere", "--dry-run")
+    assert "Listen. The code is kavodumbitarozk. -> Listen. [erased]" in shown.out
+    assert "--everywhere erases them" in cli("erase", one, "--dry-run").out
+    result = cli("erase", one, "--yes", "--json")
+    assert (result.data["erased"], result.data["also_in"], result.data["changes"]) == ([one], [other], [])
+    assert "kavodumbitarozk" in cli("get", other).out
+    cli("erase", other, "--everywhere", "--yes")
+    assert not traces([vault], ["kavodumbitarozk"])
+
+
 def test_without_a_terminal_nothing_is_erased(cli: Cli, vault: Path) -> None:
     text = remember_id(cli, "The code is kavodumbitarozk.")
     result = cli("erase", text)

@@ -21,7 +21,7 @@ from lamina.errors import (
     StoreTooNew,
     UndoRefused,
 )
-from lamina.text.hidden_characters import escape_unprintable
+from lamina.text.normal_form import escape_unprintable
 
 NOW = datetime(2026, 11, 15, 12, 30, tzinfo=UTC)
 

@@ -1,6 +1,6 @@
 """The commands that read: recall, plan, get, list, history, journal and diff.
 
-Covers `lamina.cli.journal_diff`, `lamina.cli.read_options`, `lamina.documents.journal`,
+Covers `lamina.cli.journal_diff`, `lamina.cli.command_options`, `lamina.documents.journal`,
 `lamina.documents.json_document` and `lamina.documents.stats`.
 """
 

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import Atom, IdSource
 from lamina.atom.kinds import Layer
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.receipt import Receipt, Result
 from lamina.capture.statement_commit import Writer
 from lamina.clock import FixedClock

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.codebase import grammar_parser, summarize_codebase
+from cpu_time import LONG, cpu_seconds
+from lamina.codebase import summarize_codebase
 from lamina.codebase.code_summary import MAX_CONTENT_LENGTH, MAX_FILE_BYTES
-from lamina.codebase.file_tree import walk_tree
-from lamina.codebase.gitignore import is_ignored
+from lamina.codebase.file_tree import is_ignored, walk_tree
 from lamina.codebase.grammar_parser import GRAMMAR_LANGUAGES, parse_with_grammar
 from lamina.codebase.line_parser import parse_lines
 from lamina.codebase.source_reader import parse_python, read_source
@@ -152,13 +153,17 @@ def test_a_grammar_gives_the_same_summary_and_the_members_of_classes(language: s
         assert inner == ["public int buy(int a, List<String> b) throws Sold"]
 
 
-def test_without_grammars_files_are_parsed_line_by_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "tree_sitter", None)
-    grammar_parser._load_parser.cache_clear()
-    try:
-        assert read_source("shop.go", GO).parser_id == "lines-1"
-    finally:
-        grammar_parser._load_parser.cache_clear()
+WITHOUT_GRAMMARS = """
+import sys
+sys.modules["tree_sitter"] = None
+from lamina.codebase.source_reader import read_source
+print(read_source("shop.go", sys.argv[1]).parser_id)
+"""
+
+
+def test_without_grammars_files_are_parsed_line_by_line() -> None:
+    process = subprocess.run([sys.executable, "-c", WITHOUT_GRAMMARS, GO], capture_output=True, text=True, check=True)
+    assert process.stdout == "lines-1\n"
 
 
 def test_invalid_python_is_parsed_line_by_line() -> None:
@@ -233,6 +238,20 @@ def test_ignored_hidden_built_and_generated_files_are_left_out(tmp_path: Path) -
 def test_simple_gitignore_patterns_are_followed(tmp_path: Path, rule: str, path: str, left_out: bool) -> None:
     (tmp_path / ".gitignore").write_text(rule)
     assert is_ignored(tmp_path, path) is left_out
+
+
+@pytest.mark.parametrize("rule", ["**/" * 8 + "x", "/".join(["**", "a"] * 8), "*a" * 8 + "b", "a?" * 30 + "/**"])
+def test_no_gitignore_pattern_is_slow(tmp_path: Path, rule: str) -> None:
+    (tmp_path / ".gitignore").write_text(f"{rule}\n" * 1000)
+    path = "/".join(["a" * 60] * 40)
+    assert cpu_seconds(lambda: is_ignored(tmp_path, path)) < LONG
+
+
+@pytest.mark.parametrize("suffix", ["js", "ts", "go", "rs", "java", "rb", "py"])
+@pytest.mark.parametrize("words", ['"', "'", "`", "{", "(", "fn a<", "@a class X\n", "mod a {", "if x:\n", "-"])
+def test_text_that_is_no_code_is_read_in_bounded_time(suffix: str, words: str) -> None:
+    text = words * (200_000 // len(words))
+    assert cpu_seconds(lambda: read_source(f"a.{suffix}", text)) < LONG
 
 
 def test_a_gitignore_of_a_folder_applies_to_that_folder(tmp_path: Path) -> None:

@@ -12,12 +12,10 @@ from typing import Any
 
 import lamina
 from lamina import FixedClock, Memory
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.kinds import KINDS, Durability, Layer
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.lifecycle.signals import AgeingSignals
 
 BEGINS = datetime(2026, 1, 1, 9, tzinfo=UTC)

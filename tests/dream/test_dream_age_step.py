@@ -10,17 +10,16 @@ import pytest
 from random_stores import AGEING, DAY, store_count
 
 from lamina import Memory, Refused
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, AtomId, IdSource
 from lamina.atom.atom import Signals as Counted
-from lamina.atom.identity import AtomId, IdSource
 from lamina.atom.kinds import Layer
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.store_reads import new_ids
 from lamina.dream.age_step import age
 from lamina.dream.dream import dream
 from lamina.dream.report import DreamReport
-from lamina.dream.step_context import StepContext
+from lamina.dream.step import StepContext
 from lamina.lifecycle.ageing import decide_ageing as aged
 from lamina.lifecycle.ageing import update_signals
 from lamina.lifecycle.ageing_decision import SMALL_CHANGE, StorageTier

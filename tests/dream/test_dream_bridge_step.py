@@ -8,20 +8,16 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.atom import Atom, AtomId, IdSource, Relation, RelationName
+from lamina.atom.decisions import ProposalType, proposal_type_of
 from lamina.atom.passage import passage_digest, passages_of
-from lamina.atom.proposal import ProposalType, proposal_type_of
-from lamina.atom.relation import Relation, RelationName
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.clock import FixedClock
 from lamina.dream.bridge_step import MAX_PER_DAY, bridge
 from lamina.dream.dream import dream
 from lamina.dream.report import DreamReport
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import StepContext, StepPlan
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat
 from lamina.models.embedder import EmbeddingModel, EncodedQuestion, EncodedText, TextToEncode, TokenStates

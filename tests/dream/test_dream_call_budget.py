@@ -8,7 +8,7 @@ import pytest
 
 import lamina
 from lamina import Settings
-from lamina.dream.call_budget import BudgetedChat
+from lamina.dream.step import BudgetedChat
 from lamina.models.errors import BudgetSpent
 from llm_server import completion, scripted
 

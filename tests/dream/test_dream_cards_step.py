@@ -15,18 +15,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lamina import Atom, FixedClock
-from lamina.atom.generated_section import (
+from lamina.atom.atom import (
     SECTION_BEGIN,
     SECTION_END,
+    IdSource,
     append_user_text,
     extract_generated_section,
     extract_user_text,
     has_generated_section,
     replace_generated_section,
 )
-from lamina.atom.identity import IdSource
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.store_reads import new_ids
 from lamina.dream.cards_step import SUMMARIES_A_DAY, cards, plan_cards_since
 from lamina.dream.dream import dream
@@ -34,9 +34,8 @@ from lamina.dream.entity_page_text import MAX_LISTED, MIN_CARD_STATEMENTS, extra
 from lamina.dream.entity_pages import find_names, update_pages
 from lamina.dream.page_summary import Condensed, ShortCard
 from lamina.dream.report import StepReport
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
-from lamina.dream.topic_counts import count_topics
+from lamina.dream.step import StepContext, StepPlan
+from lamina.dream.topics import count_topics
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat
 from lamina.models.chat_schema import build_wire_schema, find_unbounded
@@ -86,22 +85,22 @@ def name_often(workspace: VaultWorkspace, name: str, many: int) -> list[Atom]:
     )
 
 
-def commit_statements(workspace: VaultWorkspace, *said: dict[str, Any]) -> list[Atom]:
+def commit_statements(workspace: VaultWorkspace, *statements: dict[str, Any]) -> list[Atom]:
     """Statements as a person made them, with nothing read into them."""
     workspace.tick()
     memory, ids = workspace.memory, new_ids(IdSource(os.urandom), workspace.clock.at)
     fields = {"scope": memory.scope, "kind": "fact", "observed_at": workspace.clock.at}
-    result = tuple(AtomChange(Atom(id=next(ids), **{**fields, **text})) for text in said)
+    result = tuple(AtomChange(Atom(id=next(ids), **{**fields, **text})) for text in statements)
     commit = Commit(
         actor="human", origin=Origin.HUMAN, verb="remember", reason="told", scope=memory.scope, changes=result
     )
     return list(memory.engine.store.journal.append(commit).atoms)
 
 
-def list_pages(workspace: VaultWorkspace, *found: str) -> None:
+def list_pages(workspace: VaultWorkspace, *names: str) -> None:
     """The pages that capture makes, before anybody dreams."""
     ids = new_ids(IdSource(os.urandom), workspace.clock.at)
-    update_pages(workspace.memory.engine.store, workspace.memory.scope, {name_form(each): each for each in found}, ids)
+    update_pages(workspace.memory.engine.store, workspace.memory.scope, {name_form(name): name for name in names}, ids)
     workspace.memory.upkeep.sync()
 
 
@@ -645,7 +644,7 @@ statements = st.lists(
 )
 
 
-def draw_statements(said: list[Any], start: int) -> list[dict[str, Any]]:
+def draw_statements(statements: list[Any], start: int) -> list[dict[str, Any]]:
     return [
         {
             "content": f"{subject} {kind} {n}.",
@@ -655,7 +654,7 @@ def draw_statements(said: list[Any], start: int) -> list[dict[str, Any]]:
             "metadata": {"several": "true"},
             **({"attribute": slot, "value": f"Value {n % 3}"} if slot else {}),
         }
-        for n, (kind, subject, named, slot) in enumerate(said, start)
+        for n, (kind, subject, named, slot) in enumerate(statements, start)
     ]
 
 

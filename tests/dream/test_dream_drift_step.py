@@ -1,6 +1,6 @@
 """Statements that name files, commands or packages are compared with the declared folders of code.
 
-Covers `lamina.dream.code_root` and `lamina.dream.project_manifests`.
+Covers `lamina.dream.code_root` and `lamina.dream.code_root`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import Atom, IdSource
 from lamina.atom.kinds import Layer
 from lamina.atom.status import Status
 from lamina.capture.store_reads import new_ids
@@ -27,8 +26,7 @@ from lamina.dream.code_references import CodeReference, ReferenceType, find_refe
 from lamina.dream.dream import dream
 from lamina.dream.drift_step import STEP, Severity, drift, score
 from lamina.dream.report import DreamReport
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import StepContext, StepPlan
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.review.undo import undo
 from lamina.store.sqlite import SqliteStore
@@ -410,10 +408,10 @@ _SENTENCES = st.sampled_from(
 @given(st.lists(st.tuples(_SENTENCES, _PLACES), max_size=8), st.lists(st.booleans(), min_size=8, max_size=8))
 @settings(max_examples=60, deadline=None)
 def test_an_existing_file_is_never_missing_whatever_the_wording(
-    existing_project: Path, said: list[tuple[str, str]], whole: list[bool]
+    existing_project: Path, statements: list[tuple[str, str]], whole: list[bool]
 ) -> None:
     ground = CodeRoots([existing_project])
-    for (form, path), absolute in zip(said, whole, strict=False):
+    for (form, path), absolute in zip(statements, whole, strict=False):
         for reference in find_references(form.format(f"{existing_project}/{path}" if absolute else path)):
             assert ground.presence_of(reference) is Presence.PRESENT
 

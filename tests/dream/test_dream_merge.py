@@ -19,18 +19,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import IdSource
-from lamina.atom.proposal import ProposalType, proposal_type_of
+from lamina.atom.atom import Atom, IdSource, Signals
+from lamina.atom.decisions import ProposalType, proposal_type_of
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.statement_commit import Writer
 from lamina.capture.store_reads import new_ids
 from lamina.clock import FixedClock
 from lamina.dream.dream import dream
 from lamina.dream.report import StepReport
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import StepContext, StepPlan
 from lamina.dream.synthesis import LINE_CHARS, MAX_LINES, ThemeBasis, basis_of
 from lamina.dream.synthesis_step import CLUSTER_THRESHOLDS, MAX_MODEL_SUMMARIES, merge
 from lamina.lifecycle.ageing_time import AgeingTime
@@ -232,7 +230,7 @@ def test_a_synthesis_with_too_few_sources_is_withdrawn_and_may_return(harness: S
     run_step(harness)
     first = single(syntheses(harness))
     harness.commit(harness.current(members[0]).with_(status=Status.INVALIDATED))
-    assert [move.action for move in run_step(harness).moves] == ["let go"]
+    assert [move.action for move in run_step(harness).moves] == ["retire"]
     assert harness.current(first).status is Status.TOMBSTONED and is_settled(harness)
     harness.add(tea_wish(TEA[6]), subject="p6", kind="habit")
     assert [move.action for move in run_step(harness).moves] == ["add"]
@@ -254,7 +252,7 @@ def test_an_archived_synthesis_covers_its_cluster_and_is_withdrawn_when_stale(ha
     harness.commit(first.with_(status=Status.ARCHIVED), origin=Origin.DREAM)
     assert run_step(harness).moves == ()
     harness.commit(harness.current(members[1]).with_(status=Status.TOMBSTONED))
-    assert [move.action for move in run_step(harness).moves] == ["renew", "let go"]
+    assert [move.action for move in run_step(harness).moves] == ["renew", "retire"]
     assert harness.current(first).status is Status.TOMBSTONED and is_settled(harness)
     assert single(syntheses(harness)).supersedes == ()
 
@@ -377,7 +375,7 @@ def test_a_subject_that_lost_a_source_is_summarised_again_or_withdrawn(harness: 
     harness.commit(
         harness.current(next(atom for atom in atoms if atom.id in second.derived_from)).with_(status=Status.TOMBSTONED)
     )
-    assert [move.action for move in run_step(harness).moves] == ["let go"]
+    assert [move.action for move in run_step(harness).moves] == ["retire"]
     assert syntheses(harness) == [] and is_settled(harness)
 
 

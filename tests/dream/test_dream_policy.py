@@ -8,16 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.atom import Atom, AtomId, IdSource, Relation, RelationName
 from lamina.atom.kinds import Layer
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status, TransitionCause
-from lamina.atom.trust import Origin
 from lamina.dream.change_policy import MAX_NOTES, apply_policy, context_reader, filter_plan
 from lamina.dream.dream import dream
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import Move, StepPlan
+from lamina.dream.step import Move, StepContext, StepPlan
 from lamina.lifecycle.action_policy import (
     IMPORTANT,
     MIN_CONFIDENCE,
@@ -28,7 +25,7 @@ from lamina.lifecycle.action_policy import (
     decide,
 )
 from lamina.lifecycle.ageing_time import AgeingTime
-from lamina.lifecycle.lifecycle_state import LifecycleState
+from lamina.lifecycle.standing import LifecycleState
 from lamina.testing.store_harness import LOCAL, NOON, StoreHarness
 
 FADED_STATES = (LifecycleState.STALE, LifecycleState.ARCHIVED)

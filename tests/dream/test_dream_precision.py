@@ -15,7 +15,7 @@ from random_stores import BEGINS, DAY, THINGS
 
 import lamina
 from lamina import FixedClock, Memory, Settings
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 from lamina.dream.report import DreamReport
 from lamina.dream.steps import NIGHTLY, STEPS, describe_changes
 from lamina.models.light_embedder import find_light_files
@@ -62,8 +62,8 @@ def bits(memory: Memory, atom_id: AtomId) -> int:
 def stored_bits(memory: Memory, atom_id: AtomId) -> int:
     model = memory.engine.models.choice.light
     assert model is not None
-    found = memory.engine.store.passages.encodings.coarse_vectors(model.model.id, [(atom_id, 1)])
-    return found[atom_id, 1][0] if found else 32
+    vectors = memory.engine.store.passages.encodings.coarse_vectors(model.model.id, [(atom_id, 1)])
+    return vectors[atom_id, 1][0] if vectors else 32
 
 
 def encoding_sizes(memory: Memory) -> EncodingSizes:

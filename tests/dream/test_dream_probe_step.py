@@ -12,19 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.pair import find_pair_link
+from lamina.atom.atom import Atom, AtomId, IdSource, Signals
+from lamina.atom.decisions import find_pair_link
 from lamina.atom.passage import render_passage
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.clock import FixedClock
 from lamina.dream.dream import dream
 from lamina.dream.probe_step import MAX_PER_DAY, probe, select_idle
 from lamina.dream.report import DreamReport
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import StepContext, StepPlan
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat
 from lamina.store.base import Store

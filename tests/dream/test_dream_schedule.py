@@ -7,12 +7,11 @@ from datetime import timedelta
 
 import pytest
 
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import IdSource
 from lamina.capture.store_reads import new_ids
 from lamina.dream.dream import dream
 from lamina.dream.report import DreamReport
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import StepContext, StepPlan
 from lamina.dream.steps import throttle_step
 from lamina.errors import StoreError
 from lamina.lifecycle.ageing_time import AgeingTime

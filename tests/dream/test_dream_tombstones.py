@@ -1,6 +1,6 @@
 """Retracted and erased text is in nothing that dreams generated, and no dream restores it.
 
-Covers `lamina.atom.summary_validity`.
+Covers `lamina.atom.provenance`.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from typing import Any
 from fastapi import FastAPI
 
 import lamina
-from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
-from lamina.atom.trust import Origin
+from lamina.access import RateLimits, Right, ServedMemory
+from lamina.atom.provenance import Origin
 from lamina.clock import Clock
 from lamina.http.app import make_api, secure_app
 from lamina.http.change_feed import MAX_LISTENERS, ChangeFeed
@@ -105,7 +105,7 @@ class LiveServer:
 def run_server(
     folder: Path,
     *,
-    budgets: RateLimiter | None = None,
+    budgets: RateLimits | None = None,
     beat: float = 15.0,
     clock: Clock | None = None,
     whole: bool = False,
@@ -116,15 +116,13 @@ def run_server(
 ) -> Iterator[LiveServer]:
     """A server for as long as this lasts; `whole`: with MCP and the pages, as `lamina serve` puts it together."""
     memory = lamina.open(folder / "vault", watch=False, background=False, clock=clock, **settings)
-    served = ServedMemory(
-        memory, AccessTokenStore(memory.engine.state, memory.now), budgets or RateLimiter(NO_RATE_LIMIT, NO_RATE_LIMIT)
-    )
+    served = ServedMemory.for_memory(memory, budgets or RateLimits(NO_RATE_LIMIT, NO_RATE_LIMIT))
     gate = (
         make_app(served)
         if whole
         else secure_app(make_api(served, ChangeFeed(served, 0.02, beat, max_listeners)), body_seconds=body_seconds)
     )
-    app = gate._app
+    app = gate.app
     assert isinstance(app, FastAPI)
     handled: list[str] = []
     app.add_middleware(_Counting, handled=handled)

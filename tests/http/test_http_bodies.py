@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from live_server import LiveServer, run_server
 
-from lamina.access import RateLimiter, Right
+from lamina.access import RateLimits, Right
 from lamina.http.route_rights import OPERATION_POLICIES, OperationPolicy
 from lamina.http.security_middleware import MAX_SLOW_REQUESTS
 from lamina.http.thread_limit import MAX_THREADS
@@ -188,15 +188,15 @@ _JSON = st.recursive(
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.sampled_from(["content", "kind", "tags", "metadata", "valid_from", "x"]), _JSON))
-def test_no_json_breaks_the_server(server: LiveServer, owner: str, said: dict[str, object]) -> None:
-    reply = server.ask("POST", "/v1/remember", owner, json.dumps(said).encode())
+def test_no_json_breaks_the_server(server: LiveServer, owner: str, body: dict[str, object]) -> None:
+    reply = server.ask("POST", "/v1/remember", owner, json.dumps(body).encode())
     assert reply.status in (200, 400, 422)
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=200))
-def test_no_bytes_break_the_server(server: LiveServer, owner: str, said: bytes) -> None:
-    assert server.ask("POST", "/v1/recall", owner, said).status in (200, 400, 422)
+def test_no_bytes_break_the_server(server: LiveServer, owner: str, body: bytes) -> None:
+    assert server.ask("POST", "/v1/recall", owner, body).status in (200, 400, 422)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_an_invalid_id_is_not_found(server: LiveServer, owner: str, id: str) -> 
 
 
 def test_too_many_requests_are_rate_limited(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with run_server(tmp_path, budgets=RateLimiter(reads=3, writes=2)) as server:
+    with run_server(tmp_path, budgets=RateLimits(reads=3, writes=2)) as server:
         token, other = server.token("busy"), server.token("calm")
         reads = [server.ask("GET", "/v1/top", token) for _ in range(4)]
         writes = [server.ask("POST", "/v1/remember", token, {"content": f"Number {n}."}) for n in range(3)]

@@ -64,7 +64,7 @@ def test_the_page_has_the_actual_limits() -> None:
         f"or is {change_feed.MAX_QUEUED_COMMITS:,} commits behind",
     ):
         assert result in limits, result
-    assert f"The last {idempotency.MAX_REPLIES_PER_CALLER} answers of a token" in TEXT
+    assert f"The last {idempotency.REPLY_LIMITS.per_caller} answers of a token" in TEXT
     assert f"at most {verb_arguments.MAX_KEY_LENGTH} visible" in TEXT
     assert f"`limit` (at most {verb_arguments.MAX_ROWS})" in TEXT
 

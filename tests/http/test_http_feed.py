@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from live_server import LiveServer, run_server
 
-from lamina.http.journal_batches import FIRST_BATCH
+from lamina.http.change_feed import FIRST_BATCH
 
 
 class Stream:
@@ -204,7 +204,7 @@ def test_many_listeners_share_one_query(fresh: LiveServer) -> None:
     for message in messages:
         next(message)
     assert feed.listeners == 20
-    assert len(feed._watches) == 1
+    assert feed.polled_scopes == {"org:local"}
     fresh.remember(token, "Heard by all.")
     assert all("data: " in next(message) for message in messages)
     for one in opened_memory:

@@ -18,7 +18,7 @@ import pytest
 from live_server import LiveServer, run_server
 
 from lamina.access import Right
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.http.route_rights import list_api_routes, operation_name
 
 
@@ -249,6 +249,16 @@ def test_only_admins_confirm_a_held_dream(server: LiveServer) -> None:
     token = server.token("dreamer", right=Right.WRITE)
     refused = _post(server, token, "/dream", 403, yes=True)
     assert refused["needs"] == "admin"
+
+
+def test_a_dry_run_of_an_erasure_lists_the_passages_and_erases_nothing(fresh: LiveServer) -> None:
+    token = fresh.token("owner")
+    id, other = fresh.remember(token, "The code is red seven."), fresh.remember(token, "Listen. The code is red seven.")
+    planned = _post(fresh, token, "/erase", ids=[id], everywhere=True, dry_run=True)
+    changes = {change["atom_id"]: change["becomes"] for change in planned["changes"]}
+    assert (planned["commit"], changes) == (None, {id: "", other: "Listen. [erased]"})
+    assert _post(fresh, token, "/erase", ids=[id])["also_in"] == [other]
+    assert _get(fresh, token, f"/atoms/{other}")["atom"]["content"] == "Listen. The code is red seven."
 
 
 def test_only_a_person_erases(server: LiveServer, owner: str) -> None:

@@ -15,10 +15,12 @@ from pathlib import Path
 
 import pytest
 
+from cpu_time import LONG, cpu_seconds
 from lamina.errors import InvalidInput, NotFound
 from lamina.importers.documents import UnreadableDocument, read_document
 from lamina.importers.documents import parsed_document as limits
 from lamina.importers.documents.pdf_text import join_broken_lines
+from lamina.importers.lenient_frontmatter import read_frontmatter
 
 pypdf = pytest.importorskip("pypdf")
 docx = pytest.importorskip("docx")
@@ -191,6 +193,61 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path: Path, name: str) -> None:
     with zipfile.ZipFile(tmp_path / name, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("word/document.xml", b" " * (30 << 20))
     assert "unpack" in refusal_of(tmp_path / name)
+
+
+def test_a_part_that_is_larger_than_it_says_is_not_unpacked(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_paragraph("Words.")
+    document.save(str(tmp_path / "plain.docx"))
+    with zipfile.ZipFile(tmp_path / "plain.docx") as old, zipfile.ZipFile(tmp_path / "a.docx", "w") as liar:
+        for part in old.namelist():
+            liar.writestr(part, old.read(part))
+        liar.writestr("word/huge.xml", b" " * (1 << 20), zipfile.ZIP_DEFLATED)
+        liar.getinfo("word/huge.xml").file_size = 10
+    assert "larger than it says" in refusal_of(tmp_path / "a.docx") or "damaged" in refusal_of(tmp_path / "a.docx")
+    with zipfile.ZipFile(tmp_path / "a.pptx", "w", zipfile.ZIP_LZMA) as odd:
+        odd.writestr("ppt/presentation.xml", b"words")
+    assert "packed in a way" in refusal_of(tmp_path / "a.pptx")
+
+
+def test_a_table_cell_that_claims_to_span_a_billion_columns_is_one_cell(tmp_path: Path) -> None:
+    document = docx.Document()
+    table = document.add_table(rows=3, cols=3)
+    for at, cell in enumerate(cell for row in table.rows for cell in row.cells):
+        cell.text = f"c{at}"
+    table.cell(0, 0).merge(table.cell(0, 1)).text = "wide"
+    table.cell(1, 2).merge(table.cell(2, 2)).text = "tall"
+    document.save(str(tmp_path / "merged.docx"))
+    assert [piece.text for piece in read_document(tmp_path / "merged.docx").pieces] == [
+        "wide | c2\nc3 | c4 | tall\nc6 | c7 | tall"
+    ]
+    table.cell(0, 0)._tc.tcPr.gridSpan.val = 1_000_000_000
+    document.save(str(tmp_path / "a.docx"))
+    assert cpu_seconds(lambda: read_document(tmp_path / "a.docx")) < LONG
+
+
+def test_cells_that_share_one_long_text_do_not_fill_the_memory(tmp_path: Path) -> None:
+    openpyxl.Workbook().save(tmp_path / "plain.xlsx")
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    shared_type = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    row = "<row>" + '<c t="s"><v>0</v></c>' * 10 + "</row>"
+    parts = {
+        "xl/sharedStrings.xml": f'<sst xmlns="{main}"><si><t>{"word " * 60_000}</t></si></sst>',
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{main}"><sheetData>{row * 1000}</sheetData></worksheet>',
+    }
+    with zipfile.ZipFile(tmp_path / "plain.xlsx") as plain, zipfile.ZipFile(tmp_path / "a.xlsx", "w") as shared:
+        types = plain.read("[Content_Types].xml").decode()
+        entry = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{shared_type}"/></Types>'
+        parts |= {"[Content_Types].xml": types.replace("</Types>", entry)}
+        for part in {*plain.namelist(), *parts}:
+            shared.writestr(part, parts[part] if part in parts else plain.read(part))
+    assert "characters" in refusal_of(tmp_path / "a.xlsx")
+
+
+def test_a_long_line_of_spaces_in_odd_frontmatter_takes_linear_time() -> None:
+    text = "---\n\tbad: [yaml\nkey: a" + " " * 60_000 + "b\n---\n\nWords."
+    assert cpu_seconds(lambda: read_frontmatter(text)) < 1
+    assert read_frontmatter("---\n\tbad\nkey:  'a b' \n---\n").text("key") == "a b"
 
 
 def test_recursive_entities_are_not_expanded(tmp_path: Path) -> None:

@@ -16,9 +16,8 @@ from lamina.atom.atom import Signals
 from lamina.atom.status import Status
 from lamina.errors import InvalidInput
 from lamina.importers.chat_export import moment_from_seconds
-from lamina.importers.engram_entities import import_names, import_relation
 from lamina.importers.engram_export import open_engram_export
-from lamina.importers.engram_memories import EngramContext, import_diary, import_memory
+from lamina.importers.engram_rows import EngramContext, import_diary, import_memory, import_names, import_relation
 from lamina.importers.import_items import ImportedFact, SkippedItem
 from lamina.importers.import_writer import ImportReport
 

@@ -15,11 +15,11 @@ from exports import START, chatgpt, claude, claude_message, message, write, zip_
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.errors import InvalidInput
 from lamina.importers import ImportedConversation, ImportProblem, ImportStep, SkippedItem, detect_importer, plan_import
 from lamina.importers.chat_export import iter_elements
-from lamina.importers.supported_formats import FORMATS
+from lamina.importers.import_plan import FORMATS
 
 TEN_O_CLOCK = datetime(2024, 5, 1, 10, tzinfo=UTC)
 CONVERSATION = [message("user", "I like tea."), message("assistant", "Noted.", START + 60)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -102,7 +102,8 @@ def test_the_counters_and_fields_of_an_import_survive_the_loss_of_the_journal(tm
         memory.import_(tmp_path / "folder")
         before = {original.id: memory.get(original.id) for original in originals}
     shutil.rmtree(tmp_path / "vault" / ".lamina")
-    with lamina.open(tmp_path / "vault", clock=FixedClock(NOW), watch=False, background=False) as memory:
+    later = FixedClock(NOW + timedelta(seconds=1))
+    with lamina.open(tmp_path / "vault", clock=later, watch=False, background=False) as memory:
         for original in originals:
             atom = memory.get(original.id)
             assert atom == before[original.id]

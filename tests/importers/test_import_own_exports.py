@@ -1,7 +1,7 @@
 """Exports of lamina are imported again with the trust of an import, whatever they claim.
 
-Covers `lamina.importers.lamina_export`, `lamina.importers.okf_bundle`, `lamina.importers.evidence_index` and
-`lamina.importers.quote_locator`.
+Covers `lamina.importers.lamina_export`, `lamina.importers.okf_bundle`, `lamina.importers.evidence_quotes` and
+`lamina.importers.evidence_quotes`.
 """
 
 from __future__ import annotations

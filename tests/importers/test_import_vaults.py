@@ -10,8 +10,8 @@ from pathlib import Path
 
 from exports import note
 
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.importers import (
     ImportedDocument,
     ImportedFact,

@@ -20,7 +20,7 @@ from pydantic import SecretStr
 
 import lamina
 from lamina import FixedClock, InvalidInput, Memory, NotFound, Result, Settings, Status, passages_of
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.capture.receipt import Outcome
 from lamina.importers.import_writer import MAX_LISTED, ImportTally
 

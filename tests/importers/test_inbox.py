@@ -1,6 +1,6 @@
 """A file dropped into the inbox is recallable without review and moved away; an unreadable one stays and is reported.
 
-Covers `lamina.importers.no_extraction`.
+Covers `lamina.engine.captures`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 import lamina
 from lamina import Memory, Status, passages_of
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import Stamp
+from lamina.vault.folder_tree import Stamp
 from vault_workspace import VaultWorkspace, eventually
 
 SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
@@ -310,11 +310,12 @@ def test_a_watcher_without_a_background_worker_imports_too(tmp_path: Path) -> No
 
 
 DYING = """
-import os, signal, sys, lamina
-from lamina.vault.disk import Disk
-def die(*given, **named):
-    os.kill(os.getpid(), signal.SIGKILL)
-setattr(Disk, sys.argv[2], die)
+import os, signal, sys, threading, lamina
+def die(frame, event, _):
+    if event == "call" and frame.f_code.co_qualname == f"Disk.{sys.argv[2]}":
+        os.kill(os.getpid(), signal.SIGKILL)
+threading.setprofile(die)
+sys.setprofile(die)
 lamina.open(sys.argv[1], watch=False)
 """
 

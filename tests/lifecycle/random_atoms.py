@@ -7,12 +7,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lamina.atom.atom import Atom, Evidence
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Evidence
 from lamina.atom.kinds import KINDS, Durability, Layer
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.lifecycle.signals import AgeingSignals
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)

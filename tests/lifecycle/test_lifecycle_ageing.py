@@ -12,8 +12,8 @@ from random_atoms import DAY, NOON, atoms, make_event, make_signals, moments, si
 
 from lamina.atom.atom import Atom
 from lamina.atom.kinds import Durability, Layer
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status, TransitionCause, check_transition
-from lamina.atom.trust import Origin
 from lamina.lifecycle.ageing import decide_ageing, decide_archival, decide_expiry, update_signals
 from lamina.lifecycle.ageing_decision import AgeingAction, StorageTier, reason_to_hold
 from lamina.lifecycle.ageing_time import AgeingTime

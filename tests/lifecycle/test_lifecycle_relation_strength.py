@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_atoms import DAY, NOON
 
-from lamina.atom.identity import AtomId
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.atom import AtomId, Relation, RelationName
 from lamina.lifecycle.relation_strength import MIN_CONFIDENCE, decay_confidence, decay_relation
 
 confidences = st.floats(0.0, 1.0).map(lambda item: round(item, 6))

@@ -11,9 +11,15 @@ from random_atoms import DAY, NOON, ages_in_days, atoms, make_event, make_signal
 
 from lamina.atom.atom import Atom, Evidence
 from lamina.atom.kinds import Durability, Layer
-from lamina.atom.trust import Origin
-from lamina.lifecycle.half_life import FADING_SPEED, FadingSource, fading_speed_by_trust, half_life_days
-from lamina.lifecycle.retention import RetentionMode, retention
+from lamina.atom.provenance import Origin
+from lamina.lifecycle.retention import (
+    FADING_SPEED,
+    FadingSource,
+    RetentionMode,
+    fading_speed_by_trust,
+    half_life_days,
+    retention,
+)
 from lamina.lifecycle.signals import AgeingSignals
 
 FRESH = AgeingSignals()

@@ -11,8 +11,8 @@ from random_atoms import DAY, NOON, atoms, make_event, make_signals, signals
 
 from lamina.atom.atom import Atom
 from lamina.atom.kinds import Durability
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.lifecycle.ageing import decide_tier, tier_value
 from lamina.lifecycle.ageing_decision import AgeingAction, StorageTier
 from lamina.lifecycle.ageing_time import AgeingTime

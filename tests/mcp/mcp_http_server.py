@@ -19,8 +19,8 @@ from mcp_client import ERAS, Agent
 from starlette.routing import Route
 
 import lamina
-from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
-from lamina.atom.trust import Origin
+from lamina.access import RateLimits, Right, ServedMemory
+from lamina.atom.provenance import Origin
 from lamina.http.app import make_api, secure_app
 from lamina.mcp.http_transport import McpApp
 from lamina.server import ApiServer, make_uvicorn_config
@@ -72,12 +72,10 @@ class _Connected:
 
 
 @contextmanager
-def run_mcp_server(folder: Path, *, budgets: RateLimiter | None = None) -> Iterator[LiveMcpServer]:
+def run_mcp_server(folder: Path, *, budgets: RateLimits | None = None) -> Iterator[LiveMcpServer]:
     """A server for as long as this lasts."""
     memory = lamina.open(folder, watch=False)
-    served = ServedMemory(
-        memory, AccessTokenStore(memory.engine.state, memory.now), budgets or RateLimiter(NO_RATE_LIMIT, NO_RATE_LIMIT)
-    )
+    served = ServedMemory.for_memory(memory, budgets or RateLimits(NO_RATE_LIMIT, NO_RATE_LIMIT))
     api, app = make_api(served), McpApp(served)
     api.router.routes.append(Route("/mcp", app))
     api.router.lifespan_context = lambda _: app.running()

@@ -1,6 +1,6 @@
 """The fast start of `lamina mcp` accepts what the command line accepts, and leaves everything else to it.
 
-Covers `lamina.cli.mcp` and `lamina.mcp.lazy_import`.
+Covers `lamina.cli.serve`.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from mcp.server.subscriptions import ResourceUpdated
 from mcp_client import ERAS, Agent
 from mcp_http_server import NO_RATE_LIMIT, LiveMcpServer, run_mcp_server
 
-from lamina.access import RateLimiter, Right
-from lamina.atom.trust import Origin
+from lamina.access import RateLimits, Right
+from lamina.atom.provenance import Origin
 from lamina.mcp.http_transport import McpApp
 
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
@@ -108,7 +108,7 @@ def test_scopes_see_nothing_of_each_other(server: LiveMcpServer) -> None:
 
 
 def test_writes_are_rate_limited(tmp_path: Path) -> None:
-    with run_mcp_server(tmp_path / "vault", budgets=RateLimiter(NO_RATE_LIMIT, 2)) as server:
+    with run_mcp_server(tmp_path / "vault", budgets=RateLimits(NO_RATE_LIMIT, 2)) as server:
 
         async def work(agent: Agent) -> None:
             await agent.remember("One.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +12,7 @@ from mcp_client import Agent, run_agent
 
 import lamina
 from lamina.mcp.client_request import ClientRequest
-from lamina.mcp.lazy_vault import LazyVault, VaultOptions
+from lamina.mcp.lazy_vault import OPENING_THREAD, LazyVault, VaultOptions
 from lamina.mcp.server import make_server
 
 READ, WRITE = ClientRequest(None, "tester", False), ClientRequest(None, "tester", True)
@@ -115,7 +116,11 @@ def test_a_listing_opens_an_existing_vault_and_makes_none(tmp_path: Path, open_l
         opening = open_lazily(VaultOptions(tmp_path / name))
         opening.open_soon()
         opening.open_soon()
-        assert (opening._timer is not None) is (name == "there")
+        timers = [thread for thread in threading.enumerate() if thread.name == OPENING_THREAD]
+        assert len(timers) == (name == "there")
+        opening.close()
+        for timer in timers:
+            timer.join()
     assert not (tmp_path / "new").exists()
 
 

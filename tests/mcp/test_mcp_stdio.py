@@ -50,12 +50,12 @@ CONCURRENT = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from lamina.mcp import lazy_import, stdio_transport
+from lamina.mcp import server, stdio_transport
 from lamina.mcp.lazy_vault import LazyVault, VaultOptions
 from lamina.mcp.client_request import ClientRequest
 
 def verbs():
-    lazy_import.load_engine()
+    server.load_engine()
     from lamina.mcp.result_text import escape_json
     from lamina.mcp.tools import TOOLS_BY_NAME
     return len(TOOLS_BY_NAME)

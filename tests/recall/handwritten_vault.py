@@ -10,12 +10,10 @@ from typing import Any
 from town_conversations import DAY, NOON, open_memory
 
 from lamina import Atom, FixedClock, Memory
-from lamina.atom.atom import Evidence, kind_defaults
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import Evidence, IdSource, Relation, RelationName, kind_defaults
 from lamina.atom.passage import passages_of
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.store.base import AtomChange, Commit, CommitResult
 
 _IDS = IdSource(os.urandom)

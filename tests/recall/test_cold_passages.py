@@ -33,15 +33,15 @@ def all_atoms(memory: Memory) -> list[Atom]:
 def make_cold(memory: Memory, bits: int) -> None:
     """Keep everything in so many bits."""
     memory.embed()
-    memory.engine.store.passages.encodings.set_precision({each.id: bits for each in all_atoms(memory)})
+    memory.engine.store.passages.encodings.set_precision({atom.id: bits for atom in all_atoms(memory)})
     memory.embed()
     memory.engine.store.current_index.drop_search()
 
 
 def texts(memory: Memory, count: int) -> list[UnencodedText]:
-    found = memory.engine.store.passages.encodings.find_missing("nobody", 1000)[:count]
-    assert len(found) == count
-    return found
+    texts_to_encode = memory.engine.store.passages.encodings.find_missing("nobody", 1000)[:count]
+    assert len(texts_to_encode) == count
+    return texts_to_encode
 
 
 def main_of(memory: Memory) -> Embedder:
@@ -74,7 +74,7 @@ def test_temporary_states_equal_stored_ones_and_are_computed_once(tmp_path: Path
         wanted = texts(memory, MAX_RECOMPUTED + 8)
         thawed, stored = (
             RecomputedStates(),
-            token_states(memory.engine.store, counting.model.id, [each.digest for each in wanted]),
+            token_states(memory.engine.store, counting.model.id, [text.digest for text in wanted]),
         )
         for _ in range(3):
             assert thawed.states(counting, wanted) == {
@@ -86,8 +86,10 @@ def test_temporary_states_equal_stored_ones_and_are_computed_once(tmp_path: Path
         }
         assert counting.seen == MAX_RECOMPUTED + 4
         small = RecomputedStates(limit=3)
-        small.states(counting, wanted[:5])
-        assert len(small._states) == 3
+        for first, computed in ((0, 5), (2, 0), (1, 1)):
+            counting.seen = 0
+            small.states(counting, wanted[first:5])
+            assert counting.seen == computed
 
 
 def test_a_recall_writes_nothing_and_is_repeatable(tmp_path: Path) -> None:
@@ -109,7 +111,7 @@ def test_few_cold_passages_are_compared_as_closely_as_hot_ones(tmp_path: Path) -
         memory.embed()
         some = [memory.remember(FACT).outcomes[0].atom, memory.remember("Ann broke the kayak.").outcomes[0].atom]
         before = memory.recall(QUESTION).hits[0]
-        memory.engine.store.passages.encodings.set_precision({each.id: 4 for each in some})
+        memory.engine.store.passages.encodings.set_precision({atom.id: 4 for atom in some})
         memory.engine.store.current_index.drop_search()
         after = memory.recall(QUESTION).hits[0]
         assert before.atom.id == after.atom.id == some[0].id and after.precision is not None

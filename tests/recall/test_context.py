@@ -11,13 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.passage import Passage
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.recall.context_packing import SECTIONS, ContextItem, estimate_tokens, minimum_budget, pack_context
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)

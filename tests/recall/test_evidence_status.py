@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from town_conversations import DAY, NOON, open_memory, texts
 
 from lamina import Atom, Hit
-from lamina.atom.relation import RelationName
+from lamina.atom.atom import RelationName
 from lamina.atom.status import Status
 
 OLD, NEW = "My dentist is Dr Reyes.", "From March my dentist is Dr Moss."
@@ -284,8 +284,8 @@ def test_a_possibly_contradicted_statement_ranks_behind_and_is_labelled(vault: H
 
 
 def test_a_sure_contradiction_labels_nothing(vault: HandwrittenVault) -> None:
-    older = vault.add_statement("The club meets on Tuesday.")
-    vault.add_statement("The club meets on Friday.", relations=link(RelationName.CONTRADICTS, older, 0.9))
+    older = vault.atom("The club meets on Tuesday.")
+    vault.commit(older, vault.atom("The club meets on Friday.", relations=link(RelationName.CONTRADICTS, older, 0.9)))
     assert [hit.marks for hit in vault.memory.recall("club").hits] == [(), ()]
 
 

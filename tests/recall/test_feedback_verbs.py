@@ -43,7 +43,7 @@ def test_a_verdict_moves_the_cited_atoms_and_slightly_the_ignored_ones(
     result = memory.recall("tea")
     assert memory.feedback(result.id, [ids[1]], verdict) == [hit.atom.id for hit in result.hits]
     assert signals(memory, ids[1]) == (quality, 1)
-    assert memory.signals(ids[1]).last_recalled_at == NOON
+    assert memory.signals(ids[1]).last_recalled_at == memory.get(ids[2]).recorded_at
     assert {signals(memory, ids[0]), signals(memory, ids[2])} == {(0.95, 0)}
 
 

@@ -17,13 +17,11 @@ from town_conversations import DAY, NOON, answers, open_memory, populate, questi
 
 from command_result import Cli
 from lamina import Atom, FixedClock, Memory
-from lamina.atom.atom import Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId, Signals
 from lamina.atom.kinds import Layer
-from lamina.atom.scope import parse_scope
+from lamina.atom.provenance import Origin, parse_scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
-from lamina.lifecycle.lifecycle_state import LifecycleState
+from lamina.lifecycle.standing import LifecycleState
 from lamina.recall import Recall
 from lamina.recall.candidate_scoring import (
     MAX_WEIGHT,
@@ -34,7 +32,7 @@ from lamina.recall.candidate_scoring import (
     status_weight,
 )
 from lamina.store.ageing_state import AgeingState
-from lamina.store.encodings import NearPassage
+from lamina.store.passages import NearPassage
 
 STATES = [item.value for item in LifecycleState]
 PART = st.floats(0, 1)
@@ -49,23 +47,7 @@ def near_passage(status: Status = Status.ACTIVE) -> NearPassage:
     """Where an atom stands that is like any other."""
     scope = parse_scope("org:local")
     return NearPassage(
-        (AtomId("0" * 26), 1),
-        scope,
-        0.5,
-        0.5,
-        status,
-        Layer.SEMANTIC,
-        Origin.HUMAN,
-        0,
-        "",
-        0,
-        False,
-        False,
-        False,
-        False,
-        "s",
-        0,
-        b"",
+        (AtomId("0" * 26), 1), scope, 0.5, status, Layer.SEMANTIC, Origin.HUMAN, 0, "", 0, None, False, "s", 0, b""
     )
 
 
@@ -314,7 +296,7 @@ def test_many_stale_hits_do_not_displace_the_others(handwritten: HandwrittenVaul
     ).atoms
     lone = handwritten.add_statement("Ann sails a borrowed dinghy at weekends.", subject="")
     question = "what boat does Ann sail on the lake?"
-    handwritten.memory.engine.store.signals.ageing.put({each.id: AgeingState(1, state="stale") for each in old})
+    handwritten.memory.engine.store.signals.ageing.put({atom.id: AgeingState(1, state="stale") for atom in old})
     assert lone.id not in {hit.atom.id for hit in handwritten.memory.recall(question, 100).hits}
     result = handwritten.memory.recall(question, 10, filter_stale=True)
     assert [hit.atom.id for hit in result.hits] == [lone.id]

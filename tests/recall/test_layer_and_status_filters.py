@@ -95,9 +95,9 @@ def test_the_filters_hold_at_another_time(memory: Memory, ranking: str) -> None:
 
 def test_unknown_values_are_refused_with_the_choices(memory: Memory) -> None:
     for verb in (memory.list, memory.export, lambda **filters: memory.recall("deploy", **filters)):
-        with pytest.raises(InvalidInput, match="'deep' is no layer; choose from working, episodic"):
+        with pytest.raises(InvalidInput, match="'deep' is not one of working, episodic"):
             verb(layer="deep")
-        with pytest.raises(InvalidInput, match="'done' is no status; choose from active"):
+        with pytest.raises(InvalidInput, match="'done' is not one of active"):
             verb(status=["active", "done"])
     with pytest.raises(InvalidInput, match="give either include"):
         memory.recall("deploy", include="history", status="active")

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom, AtomId
+from lamina.atom.provenance import Scope
 from lamina.atom.status import Status
 from lamina.recall.plain_ranking import STATUS_BONUS, PlainResult, rank_plainly
 

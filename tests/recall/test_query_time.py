@@ -16,9 +16,9 @@ import pytest
 
 import lamina
 from lamina import Atom, FixedClock, Memory, Recall, Settings, Status
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import IdSource
+from lamina.atom.provenance import Origin
 from lamina.atom.status import ENDED
-from lamina.atom.trust import Origin
 from lamina.errors import InvalidInput, LaminaError, NotFound
 from lamina.store.base import AtomChange, Commit
 

@@ -194,8 +194,14 @@ def test_an_invalid_statement_is_not_returned(memory: Memory, clock: FixedClock)
     assert texts(memory, "tea") == ["tea week"]
     clock.at = NOON + DAY
     assert texts(memory, "tea") == []
-    clock.at = NOON - timedelta(milliseconds=1)
+
+
+def test_a_statement_is_returned_from_the_day_it_becomes_valid(memory: Memory, clock: FixedClock) -> None:
+    memory.remember("tea week", valid_from=NOON + DAY)
+    clock.at = NOON + DAY - timedelta(milliseconds=1)
     assert texts(memory, "tea") == []
+    clock.at = NOON + DAY
+    assert texts(memory, "tea") == ["tea week"]
 
 
 def test_only_permitted_scopes_are_searched(tmp_path: Path) -> None:
@@ -220,12 +226,11 @@ def test_only_permitted_scopes_are_searched(tmp_path: Path) -> None:
             ["ORG:LOCAL"],
             ["org:local/../other"],
             ["org:lоcal"],
-            [None],
             "org:other",
             ["org:local:agent:ann\n"],
         ):
             with pytest.raises(InvalidScope):
-                ann.recall("tea", scopes=refused)  # type: ignore[arg-type]
+                ann.recall("tea", scopes=refused)
 
 
 @pytest.mark.parametrize(
@@ -267,7 +272,7 @@ def test_an_invalid_query_is_refused_with_the_reason(memory: Memory, question: s
 
 @pytest.mark.parametrize("k", [0, -1, 101])
 def test_a_count_out_of_bounds_is_refused(memory: Memory, k: int) -> None:
-    with pytest.raises(InvalidInput, match="k must be between 1 and 100"):
+    with pytest.raises(InvalidInput, match="k: Input should be"):
         memory.recall("tea", k=k)
 
 

@@ -8,14 +8,15 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 
 import pytest
 import town_conversations
-from town_conversations import EMBEDDERS, answers, open_memory, populate
+from town_conversations import EMBEDDERS, NOON, answers, open_memory, populate
 
-from lamina import Memory
+from lamina import FixedClock, Memory
 
 PART = 12
 """Where a thing is asked again and again, so many of the questions."""
@@ -30,8 +31,9 @@ def embedder(request: pytest.FixtureRequest) -> str:
 def shared_vault(embedder: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     """A vault that nobody changes, and its answers."""
     root = tmp_path_factory.mktemp(embedder) / "vault"
-    with open_memory(root, embedder) as memory:
+    with open_memory(root, embedder, clock=FixedClock(NOON - timedelta(minutes=1))) as memory:
         populate(memory)
+    with open_memory(root, embedder) as memory:
         return root, answers(memory)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from town_conversations import DAY, NOON, texts
 
 from lamina import Atom, FixedClock, Hit
-from lamina.atom.effective_status import effective_from
+from lamina.atom.atom import effective_from
 from lamina.atom.status import Status
 
 START = NOON - 40 * DAY

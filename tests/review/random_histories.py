@@ -18,11 +18,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom, AtomId, IdSource
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import ENDED, Status, TransitionCause
-from lamina.atom.trust import Origin
 from lamina.capture.caller_input import parse_draft
 from lamina.capture.statement_commit import SegmentBatch, Writer, classify_statements, commit_verdicts
 from lamina.capture.store_reads import StoreReads

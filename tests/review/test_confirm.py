@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import lamina
 from lamina import Atom, FixedClock, Memory, NotFound, Refused, Result, Status
 from lamina.atom.json_record import to_record
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -209,10 +209,10 @@ SPANS = st.tuples(VALUES, st.integers(-6, 0), st.none() | DAYS, st.none() | st.i
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(SPANS, min_size=1, max_size=6))
 def test_a_confirmation_never_ends_in_a_conflict(
-    tmp_path_factory: pytest.TempPathFactory, said: list[tuple[str, int, int | None, int | None, bool]]
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int | None, int | None, bool]]
 ) -> None:
     with lamina.open(tmp_path_factory.mktemp("v") / "v", clock=FixedClock(NOON), watch=False) as memory:
-        for value, result, start, length, waiting in said:
+        for value, result, start, length, waiting in steps:
             begins = NOON + start * DAY if start is not None else None
             ends = (begins or NOON + result * DAY) + length * DAY if length else None
             memory.remember(

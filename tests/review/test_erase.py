@@ -19,7 +19,7 @@ import pytest
 import lamina
 from canaries import Canaries, traces
 from lamina import Atom, passages_of
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import IdSource
 from lamina.capture.receipt import Result
 from lamina.capture.store_reads import new_ids
 from lamina.dream.entity_pages import update_pages
@@ -88,14 +88,14 @@ def quoted_texts(workspace: VaultWorkspace, atom: Atom) -> list[str]:
     return [passages[evidence.passage][evidence.start : evidence.end] for evidence in atom.evidence]
 
 
-def test_repetitions_and_copies_of_the_sentence_are_erased(workspace: VaultWorkspace) -> None:
+def test_repetitions_and_copies_of_the_sentence_are_erased_everywhere(workspace: VaultWorkspace) -> None:
     atoms = captured(
         workspace,
         ("user", PIN),
         ("assistant", "I noted that kavodumbitarozk is the code of the boathouse. Enjoy the lake!"),
     )
     captured(workspace, ("user", f"As I said: {PIN.lower()} And it rains."), session="later")
-    workspace.memory.erase(statement(atoms, "kavodumbitarozk").id, "private")
+    workspace.memory.erase(statement(atoms, "kavodumbitarozk").id, "private", everywhere=True)
     assert "kavodumbitarozk" not in all_text(workspace)
     assert "[erased] Enjoy the lake! ^p2" in segment(workspace).content
     assert "And it rains." in segment(workspace, "later").content
@@ -111,7 +111,7 @@ def test_every_version_and_every_copy_of_a_statement_is_erased(workspace: VaultW
     )
     copy = workspace.memory.remember("Ann banks with kavodumbitarozk!", origin="web").atom
     assert copy.id != one.id
-    receipt = workspace.memory.erase(one.id, "private")
+    receipt = workspace.memory.erase(one.id, "private", everywhere=True)
     assert set(receipt.erased) == {one.id, copy.id}
     assert not traces([workspace.root], ["kavodumbitarozk"])
     assert not any("kavodumbitarozk" in entry.reason for entry in workspace.memory.journal())
@@ -180,7 +180,7 @@ def test_exports_and_originals_are_cleaned_and_foreign_files_are_named(workspace
     workspace.drop("atoms/old.md~", "a backup")
     (workspace.root / ".git").mkdir()
     atom = statement(workspace.memory.list(limit=None), "kavodumbitarozk")
-    receipt = workspace.memory.erase(atom.id, "private")
+    receipt = workspace.memory.erase(atom.id, "private", everywhere=True)
     removed = dict(receipt.removed)
     assert removed["exports"] >= 4
     assert removed["originals"] == 1
@@ -238,7 +238,7 @@ def test_the_tombstone_names_who_erased_it_and_when(workspace: VaultWorkspace) -
     ):
         with pytest.raises(Erased):
             ask(atom.id)
-    (stub,) = workspace.memory.engine.store.admin.fingerprints.list_stubs(workspace.memory.scopes)
+    (stub,) = workspace.memory.engine.store.admin.erasures.list_stubs(workspace.memory.scopes)
     assert (stub.atom_id, stub.actor, stub.reason, len(stub.fingerprint)) == (atom.id, "human", "the tenant asked", 64)
 
 
@@ -609,7 +609,7 @@ def test_an_erasure_applies_to_a_watched_vault(workspace: VaultWorkspace) -> Non
         atom = memory.remember(PIN).atom
         turns = [{"speaker": "user", "content": f"{PIN} It rains."}]
         memory.capture(turns, session_id="call", wait=True)
-        memory.erase(atom.id, "private")
+        memory.erase(atom.id, "private", everywhere=True)
         assert not traces([workspace.root], ["kavodumbitarozk"])
     workspace.clock.at += timedelta(seconds=1)
     with lamina.open(workspace.root, clock=workspace.clock, watch=False) as memory:

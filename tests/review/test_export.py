@@ -34,6 +34,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         )
         opened_memory.relate(first.id, "supports", opened_memory.list()[0].id, 0.25)
         opened_memory.forget(opened_memory.remember("wrong").atom.id, "it was wrong")
+        clock.at = datetime(2026, 11, 15, 13, tzinfo=UTC)
         yield opened_memory
 
 
@@ -43,7 +44,7 @@ def test_a_json_export_contains_every_atom_and_its_history(memory: Memory, tmp_p
     assert (document["lamina_export"], document["position"], document["exported_at"]) == (
         1,
         len(memory.journal()),
-        "2026-11-15T12:00:00Z",
+        "2026-11-15T13:00:00Z",
     )
     histories = {record["id"]: record.pop("history") for record in document["atoms"]}
     atoms = [from_record(record) for record in document["atoms"]]

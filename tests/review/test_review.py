@@ -1,6 +1,6 @@
 """What a person decides: proposals, compactions, canonical procedures, rollback. Each is one commit.
 
-Covers `lamina.review.proposal_groups` and `lamina.review.propose`.
+Covers `lamina.review.proposals` and `lamina.review.proposals`.
 """
 
 from __future__ import annotations

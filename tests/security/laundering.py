@@ -11,11 +11,9 @@ from pathlib import Path
 
 import lamina
 from lamina import Atom, FixedClock, LaminaError, Origin
-from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.lineage_trust import lineage_trust
-from lamina.atom.scope import Scope
+from lamina.atom.atom import AtomId, IdSource
+from lamina.atom.provenance import TRUST, Scope, lineage_trust, statements_need_review
 from lamina.atom.status import RECALL_WEIGHT, Status, TransitionCause
-from lamina.atom.trust import TRUST, statements_need_review
 from lamina.errors import Refused
 from lamina.store.base import AtomChange, AtomFilter, Commit
 from lamina.store.sqlite import SqliteStore

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import lamina
-from lamina.text.hidden_characters import HIDDEN_TEXT_TAG, escape_hidden, escape_unprintable, has_hidden_text
+from lamina.text.normal_form import HIDDEN_TEXT_TAG, escape_hidden, escape_unprintable, has_hidden_text
 
 SEED = 20_261_116
 _UNSEEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u061c\u180e\u3164"

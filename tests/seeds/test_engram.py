@@ -17,26 +17,25 @@ import pytest
 import lamina
 from command_result import Cli
 from lamina import Atom, FixedClock, Memory, Settings
-from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
-from lamina.atom.identity import AtomId
+from lamina.access import RateLimits, Right, ServedMemory
+from lamina.atom.atom import AtomId
 from lamina.atom.kinds import Layer
+from lamina.atom.provenance import TRUST, Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import TRUST, Origin
 from lamina.capture.store_reads import new_ids
 from lamina.dream.dream import dream
 from lamina.dream.probe_step import probe
 from lamina.dream.report import StepReport
 from lamina.dream.steps import STEPS
 from lamina.errors import InvalidInput, TransitionRefused
-from lamina.lifecycle.curves import elastic, huber, l2
-from lamina.lifecycle.half_life import half_life_days
 from lamina.lifecycle.importance import WEIGHTS
-from lamina.lifecycle.retention import RetentionMode, retention
+from lamina.lifecycle.retention import RetentionMode, elastic, half_life_days, huber, l2, retention
 from lamina.lifecycle.signals import AgeingSignals
 from lamina.mcp.read_tools import get
 from lamina.mcp.tool_arguments import GetArguments
 from lamina.models.light_embedder import find_light_files
 from lamina.server import run_server
+from lamina.testing.admin import hits_of
 from lamina.vectors.fisher_rao import frqad
 from lamina.vectors.stored_vectors import pack, unpack
 from llm_server import completion, scripted
@@ -239,7 +238,7 @@ def test_the_nine_factors_are_shown_and_add_up_everywhere(memory: Memory, cli: C
 
 def test_http_and_the_web_page_show_the_factors(memory: Memory) -> None:
     atom = memory.remember(PORT, kind="event").atom
-    served = ServedMemory(memory, AccessTokenStore(memory.engine.state, memory.now), RateLimiter(1000, 1000))
+    served = ServedMemory.for_memory(memory, RateLimits(1000, 1000))
     _, token = served.tokens.create("owner", memory.scope, Right.ADMIN, Origin.HUMAN)
 
     def read(url: str) -> str:
@@ -377,10 +376,10 @@ def test_uses_strengthen_retention_by_a_third_at_most(memory: Memory, clock: Fix
 
 
 def test_extracted_statements_fade_three_times_as_fast_as_a_persons_own(memory: Memory) -> None:
-    own = memory.remember("Lunch was at noon.", kind="event").atom
+    event = memory.remember("Lunch was at noon.", kind="event").atom
     memory.capture([{"speaker": "Ann", "content": "I live in Lisbon now."}], session_id="s1", wait=True)
     extracted = next(atom for atom in memory.list() if atom.evidence).with_(layer=Layer.EPISODIC)
-    assert half_life_days(own, AgeingSignals()) == 30.0
+    assert half_life_days(event, AgeingSignals()) == 30.0
     assert half_life_days(extracted, AgeingSignals()) == pytest.approx(10.0)
 
 
@@ -506,7 +505,7 @@ def test_old_access_logs_are_pruned_and_the_journal_is_kept(memory: Memory, cloc
     later(memory, clock, days=91)
     commits = memory.engine.store.journal.count(memory.scopes)
     step(memory, "prune")
-    assert memory.engine.store.admin.recalls.hits(recalled.id, memory.scope) is None
+    assert hits_of(memory.engine.store.admin.recalls, recalled.id, memory.scope) is None
     assert memory.engine.store.journal.count(memory.scopes) == commits
 
 

@@ -20,10 +20,10 @@ from starlette.testclient import TestClient
 import lamina
 from command_result import Cli
 from lamina import InvalidScope, Memory, Result, Settings, Status
-from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
-from lamina.atom.identity import AtomId
+from lamina.access import RateLimits, Right, ServedMemory
+from lamina.atom.atom import AtomId
 from lamina.atom.kinds import EXTRACTED_KINDS, Durability
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.clock import FixedClock
 from lamina.http.app import make_api, secure_app
 from lamina.http.change_feed import ChangeFeed
@@ -160,12 +160,12 @@ def test_each_of_the_seven_types_is_extracted_with_a_chat_model(tmp_path: Path, 
     words = "The reading circle meets in the library."
     with open_with_chat(tmp_path, found_statements(found_statement(words, subject="circle", kind=kind))) as (
         memory,
-        asked,
+        requests,
     ):
         memory.capture([{"speaker": "Ann", "content": words}], session_id="s")
         (atom,) = memory.list(kind=kind)
         assert (atom.content, bool(atom.evidence)) == (words, True)
-        schema = asked[0]["response_format"]["json_schema"]["schema"]["properties"]["statements"]["items"]
+        schema = requests[0]["response_format"]["json_schema"]["schema"]["properties"]["statements"]["items"]
         assert set(SEVEN_TYPES) < set(schema["properties"]["kind"]["enum"]) == set(EXTRACTED_KINDS)
 
 
@@ -342,17 +342,17 @@ def test_extraction_runs_later_if_work_in_the_background_is_enabled(tmp_path: Pa
 
 def test_a_chat_model_may_rerank_the_best_twelve(tmp_path: Path) -> None:
     picks = completion({"picks": [{"note": 2, "fits": 90}]})
-    with open_with_chat(tmp_path, picks, reranker="chat:", extractor="none") as (memory, asked):
+    with open_with_chat(tmp_path, picks, reranker="chat:", extractor="none") as (memory, requests):
         for place in ("Faro", "Oslo", "Bergen", "Genoa", "Malmo", "Cork", "Brest", "Bari") * 2:
             number = len(memory.list()) + 1
             memory.remember(f"{place} has a harbour crane {'and a tall red lamp ' * number}at the quay.")
         recalled = memory.recall("harbour crane", 6)
         assert len(recalled.hits) == 6
-        assert len(asked) == 1
-        assert str(asked[0]["messages"]).count("has a harbour crane") == RERANKED_COUNT == 12
+        assert len(requests) == 1
+        assert str(requests[0]["messages"]).count("has a harbour crane") == RERANKED_COUNT == 12
         assert [hit for hit in recalled.hits if dict(hit.terms).get("reranker")] == [recalled.hits[0]]
         memory.recall("harbour crane", 6, fast=True)
-        assert len(asked) == 1
+        assert len(requests) == 1
 
 
 def test_a_context_is_text_in_sections_within_a_budget(memory: Memory) -> None:
@@ -432,7 +432,7 @@ def test_blocks_are_part_of_the_context_in_python_and_on_the_command_line(cli: C
 
 def test_blocks_are_part_of_the_context_over_http(memory: Memory) -> None:
     memory.block("launch").add("chief", "Freeze on Friday.")
-    served = ServedMemory(memory, AccessTokenStore(memory.engine.state, memory.now), RateLimiter(10**6, 10**6))
+    served = ServedMemory.for_memory(memory, RateLimits(10**6, 10**6))
     token = served.tokens.create("owner", "org:local", Right.ADMIN, Origin.HUMAN)[1]
     app = secure_app(make_api(served, ChangeFeed(served)))
     with TestClient(app, base_url="http://127.0.0.1", headers={"Authorization": f"Bearer {token}"}) as client:
@@ -494,10 +494,10 @@ def test_each_of_the_seven_relations_is_drawn_by_a_chat_model(tmp_path: Path, na
     words = "The shop page runs on the billing service."
     answer = found_statements(found_statement(words, subject="shop page", relation=name, target="memory 1"))
     no_pairs = completion({"answers": []})
-    with open_with_chat(tmp_path, answer, no_pairs) as (memory, asked):
+    with open_with_chat(tmp_path, answer, no_pairs) as (memory, requests):
         stored = remember(memory, "The billing service is run by Acme.", subject="billing service")
         memory.capture([{"speaker": "Ann", "content": words}], session_id="s")
-        assert "\nmemory 1 | The billing service is run by Acme.\n" in asked[0]["messages"][-1]["content"]
+        assert "\nmemory 1 | The billing service is run by Acme.\n" in requests[0]["messages"][-1]["content"]
         (atom,) = [atom for atom in memory.list() if atom.evidence]
         (relation,) = atom.relations
         # That a statement is no longer so is only likely if a model alone says it: it marks and ends nothing.

@@ -16,10 +16,10 @@ import pytest
 import lamina
 from command_result import Cli
 from lamina import Atom, FixedClock, InvalidInput, Memory, Result
-from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
+from lamina.access import RateLimits, Right, ServedMemory
 from lamina.atom.kinds import Layer
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.server import run_server
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
@@ -422,7 +422,7 @@ def test_an_export_is_private_and_filtered(cli: Cli, vault: Path) -> None:
 
 def test_a_token_that_may_read_can_get_and_search_but_not_write(memory: Memory) -> None:
     atom = memory.remember("The build takes nine minutes.").atom
-    served = ServedMemory(memory, AccessTokenStore(memory.engine.state, memory.now), RateLimiter(1000, 1000))
+    served = ServedMemory.for_memory(memory, RateLimits(1000, 1000))
     _, token = served.tokens.create("reader", memory.scope, Right.READ, Origin.HUMAN)
 
     def ask(path: str, body: dict[str, Any] | None = None) -> Any:

@@ -14,9 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.atom.atom import Signals
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
+from lamina.atom.atom import AtomId, Signals
+from lamina.atom.provenance import Scope
 from lamina.atom.status import Status, TransitionCause
 from lamina.clock import FixedClock
 from lamina.store.ageing_state import AGEING_STATUSES, AgeingState

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 from lamina.atom.passage import passage_digest, passages_of
 from lamina.atom.status import Status
 from lamina.clock import FixedClock
@@ -32,10 +32,10 @@ from lamina.testing import ANN, LOCAL, NOON, OTHER, StoreHarness
 from lamina.testing.precision import BITS, stored_bits, texts_to_encode
 from lamina.testing.store_harness import coverage
 from lamina.testing.stored_encodings import commit_random_atoms
-from lamina.testing.vector_reference import MODEL, encode_missing, nearest_passages, nearest_scores, text_digests
+from lamina.testing.vector_reference import MODEL, encode_missing, nearest_cosines, nearest_passages, text_digests
 
 SCOPES = (LOCAL, ANN, OTHER)
-ALL_STATUSES = dict.fromkeys(Status, 0.5)
+ALL_STATUSES = frozenset(Status)
 
 
 @contextmanager
@@ -112,9 +112,13 @@ def test_requesting_the_current_precision_writes_nothing(tmp_path: Path) -> None
                 1
             ].items()
         }
-        changes = harness.store.current_index.index.db._db.total_changes()  # type: ignore[attr-defined]
+        reader = apsw.Connection(str(tmp_path / "index.db"), flags=apsw.SQLITE_OPEN_READONLY)
+        version = reader.execute("PRAGMA data_version").fetchall()
         harness.store.passages.encodings.set_precision(wanted)
-        assert harness.store.current_index.index.db._db.total_changes() == changes  # type: ignore[attr-defined]
+        assert reader.execute("PRAGMA data_version").fetchall() == version
+        harness.store.passages.encodings.set_precision({item: 8 if bits == 4 else 4 for item, bits in wanted.items()})
+        assert reader.execute("PRAGMA data_version").fetchall() != version
+        reader.close()
 
 
 def test_the_reported_size_is_the_actual_size(tmp_path: Path) -> None:
@@ -156,6 +160,7 @@ def test_a_journal_of_format_5_keeps_its_ageing_states_and_sends_all_to_the_inde
         "DROP INDEX lives_coded",
         "DROP TRIGGER signals_unwritten",
         "DROP TABLE unwritten_signals",
+        "DROP TABLE accepted_files",
     ):
         db.execute(sql)
     for column in ("bits", "told"):
@@ -231,7 +236,7 @@ def test_every_text_with_a_vector_keeps_one_and_is_found_through_any_changes(tex
                         harness = opened.__enter__()
                 encoded, there = coverage(harness.store, MODEL, SCOPES)
                 assert (
-                    len(nearest_passages(harness, "tea 1", *SCOPES, limit=1000, status_weights=ALL_STATUSES))
+                    len(nearest_passages(harness, "tea 1", *SCOPES, limit=1000, statuses=ALL_STATUSES))
                     == encoded
                     <= there
                 )
@@ -248,12 +253,12 @@ def test_existing_readers_find_the_same_as_new_ones(tmp_path: Path, large: bool)
     with open_store(tmp_path, limits) as harness, open_store(tmp_path, limits) as other:
         commit_random_atoms(harness, random, 40)
         encode_missing(harness)
-        before = nearest_scores(other, "tea milk", *SCOPES, limit=1000, status_weights=ALL_STATUSES)
+        before = nearest_cosines(other, "tea milk", *SCOPES, limit=1000, statuses=ALL_STATUSES)
         for _ in range(5):
             note(harness, random)
-            result = nearest_scores(other, "tea milk", *SCOPES, limit=1000, status_weights=ALL_STATUSES)
+            result = nearest_cosines(other, "tea milk", *SCOPES, limit=1000, statuses=ALL_STATUSES)
             with open_store(tmp_path, limits) as new:
-                assert nearest_scores(new, "tea milk", *SCOPES, limit=1000, status_weights=ALL_STATUSES) == result
+                assert nearest_cosines(new, "tea milk", *SCOPES, limit=1000, statuses=ALL_STATUSES) == result
             encode_missing(harness)
         assert result.keys() == before.keys()
         assert result != before

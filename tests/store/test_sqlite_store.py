@@ -1,13 +1,14 @@
 """The embedded store passes the contract of every store, and what only SQLite files need.
 
-Covers `lamina.store.admin`, `lamina.store.commit_rules`, `lamina.store.dream_progress`, `lamina.store.erasure`,
-`lamina.store.erasure_fingerprints`, `lamina.store.graph`, `lamina.store.jobs`, `lamina.store.queue`,
-`lamina.store.signals`, `lamina.store.sqlite.admin`, `lamina.store.sqlite.waiting_passages`,
+Covers `lamina.store.admin`, `lamina.store.commit_rules`, `lamina.store.erasure`,
+ `lamina.store.graph`, `lamina.store.queue`,
+`lamina.store.signals`, `lamina.store.sqlite.admin`,
 `lamina.store.sqlite.current_index`,
-`lamina.store.sqlite.dream_progress`, `lamina.store.sqlite.erasure_fingerprints`, `lamina.store.sqlite.graph`,
+`lamina.store.sqlite.graph`,
 `lamina.store.sqlite.hash_chain`, `lamina.store.sqlite.heads`, `lamina.store.sqlite.history_schema`,
-`lamina.store.sqlite.index_rows`, `lamina.store.sqlite.jobs`, `lamina.store.sqlite.journal`,
-`lamina.store.sqlite.problems`, `lamina.store.sqlite.projection`, `lamina.store.sqlite.queue` and
+`lamina.store.sqlite.index_rows`, `lamina.store.sqlite.journal`,
+`lamina.store.sqlite.file_table`, `lamina.store.sqlite.projection`,
+`lamina.store.sqlite.queue` and
 `lamina.store.sqlite.signals`.
 """
 
@@ -28,18 +29,19 @@ from typing import Any
 import apsw
 import pytest
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Signals
 from lamina.atom.passage import passages_of, render_passage
 from lamina.atom.status import Status
 from lamina.clock import Clock, FixedClock
 from lamina.errors import StoreError, StoreTooNew
 from lamina.store.ageing_state import AgeingState
+from lamina.store.erasure import FingerprintKind, FingerprintText
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.history import HistoryFile
 from lamina.store.sqlite.millis import from_millis, to_millis
 from lamina.store.sqlite.passages import MIN_CANDIDATES
 from lamina.testing import ANN, DAY, LOCAL, NOON, StoreContract, StoreHarness
+from lamina.testing.erasures import erase_atoms
 from lamina.text.analyser import analyse
 
 
@@ -239,7 +241,7 @@ def test_erased_payloads_leave_a_verifiable_chain_and_entries_without_text(tmp_p
         history.db.run("UPDATE reasons SET body=NULL, salt=NULL WHERE seq=7")
     assert history.find_broken_links() == []
     assert history.heads.find_wrong() == []
-    (entry,) = history.read_entries([LOCAL, ANN], 6, 7, None, None)
+    (entry,) = history.read_entries([LOCAL, ANN], 6, 7, None, None, None)
     assert entry.reason == ""
     assert all(change.fields == {} for change in entry.changes)
     for half in ("body", "salt"):
@@ -542,7 +544,7 @@ def downgrade_to_format_4(db: apsw.Connection) -> None:
     """Take the journal back to format 4."""
     for sort, names in {
         "TRIGGER": "heads_stir heads_rest signals_stir signals_unwritten",
-        "TABLE": "lives stirred dreamt probes unwritten_signals",
+        "TABLE": "lives stirred dreamt probes unwritten_signals accepted_files",
         "INDEX": "signals_by_use versions_by_scope",
     }.items():
         for name in names.split():
@@ -578,6 +580,55 @@ def test_a_journal_of_format_4_keeps_its_counters_and_rechecks_everything(tmp_pa
         assert harness.store.signals.ageing.find_due(LOCAL, NOON) == [used.id]
 
 
+def test_a_journal_of_format_7_queues_only_the_files_of_later_commits(tmp_path: Path) -> None:
+    with open_store(tmp_path) as harness:
+        harness.add("written")
+        harness.mark_files_written()
+        harness.add("queued")
+        assert len(harness.pending_files()) == 1
+    db = apsw.Connection(str(tmp_path / "history.db"))
+    db.execute("DROP TABLE accepted_files; DELETE FROM meta WHERE key LIKE 'projection%'")
+    db.pragma("user_version", 7)
+    db.close()
+    for count in (1, 2):
+        with open_store(tmp_path) as harness:
+            assert len(harness.pending_files()) == count
+            harness.add("later")
+
+
+def test_a_commit_writes_nothing_about_files(harness: StoreHarness) -> None:
+    atom = harness.add("one")
+    harness.mark_files_written()
+    db = harness.store.history.db  # type: ignore[attr-defined]
+
+    def rows() -> list[tuple[Any, ...]]:
+        return [*db.rows("SELECT * FROM files"), *db.rows("SELECT * FROM outbox"), *db.rows("SELECT * FROM meta")]
+
+    before = rows()
+    harness.commit(atom.with_(content="two"), harness.new_atom("three"))
+    assert rows() == before
+    assert len(harness.pending_files()) == 2
+
+
+def test_files_of_commits_before_the_machine_was_started_may_not_have_reached_the_disk(tmp_path: Path) -> None:
+    with open_store(tmp_path) as harness:
+        harness.add("projected in this boot")
+        assert harness.store.projection.catch_up() == []
+        harness.mark_files_written()
+        harness.add("not projected, or the record of it is lost")
+    db = apsw.Connection(str(tmp_path / "history.db"))
+    db.execute("UPDATE meta SET value='an earlier boot' WHERE key='projection_boot'")
+    db.close()
+    with open_store(tmp_path) as harness:
+        (pending,) = harness.pending_files()
+        assert harness.store.projection.pending_files(unconfirmed=True) == [pending]
+        harness.mark_files_written()
+        assert harness.store.projection.pending_files(unconfirmed=True) == []
+        harness.add("of this boot")
+        assert len(harness.pending_files()) == 1
+        assert harness.store.projection.pending_files(unconfirmed=True) == []
+
+
 def test_a_journal_of_the_previous_format_gains_erasure(tmp_path: Path) -> None:
     with open_store(tmp_path) as harness:
         stored = harness.add("tea is ready")
@@ -590,14 +641,30 @@ def test_a_journal_of_the_previous_format_gains_erasure(tmp_path: Path) -> None:
     db.close()
     with open_store(tmp_path) as harness:
         assert harness.read() == [stored]
-        assert not harness.store.admin.fingerprints.has_any()
+        assert not harness.store.admin.erasures.has_fingerprints()
         assert harness.store.admin.check() == []
+
+
+def test_fingerprints_of_format_8_recognise_everyones_words(tmp_path: Path) -> None:
+    tea = FingerprintText("local", FingerprintKind.SENTENCE, "the tea is green")
+    with open_store(tmp_path) as harness:
+        erase_atoms(harness, harness.add("the tea is green"), fingerprints={tea: 0.3})
+        assert harness.erasures.find_erased([tea], 1.0) == {}
+    db = apsw.Connection(str(tmp_path / "history.db"))
+    db.execute("CREATE TABLE before(mark BLOB PRIMARY KEY, at INTEGER NOT NULL) WITHOUT ROWID")
+    db.execute("INSERT INTO before SELECT mark, at FROM fingerprints")
+    db.execute("DROP TABLE fingerprints")
+    db.execute("ALTER TABLE before RENAME TO fingerprints")
+    db.pragma("user_version", 8)
+    db.close()
+    with open_store(tmp_path) as harness:
+        assert harness.erasures.find_erased([tea], 1.0) == {tea: harness.journal.last_commit_at()}
 
 
 def test_an_idempotency_key_leaves_no_text_in_the_journal_and_is_recognised(tmp_path: Path) -> None:
     with open_store(tmp_path) as harness:
         harness.commit(harness.new_atom(), key="ann lives in porto")
-        assert harness.store.journal.has_key(LOCAL, "ann lives in porto")
-        assert not harness.store.journal.has_key(ANN, "ann lives in porto")
+        assert harness.store.journal.read([LOCAL], key="ann lives in porto")
+        assert harness.store.journal.read([ANN], key="ann lives in porto") == []
         assert harness.commit(harness.new_atom(), key="ann lives in porto").is_repeat
     assert b"porto" not in (tmp_path / "history.db").read_bytes()

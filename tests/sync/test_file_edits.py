@@ -11,8 +11,8 @@ from lamina import Atom, Memory, Origin, Relation, RelationName, Status
 from lamina.atom.atom import FIXED_FIELDS
 from lamina.atom.status import TransitionCause
 from lamina.store.base import AtomChange, Commit
-from lamina.vault.disk import Disk
-from lamina.vault.replaced_files import SwapResult
+from lamina.vault.disk import Disk, SwapResult
+from lamina.vault.frontmatter import MAX_FRONTMATTER
 from vault_workspace import VaultWorkspace
 
 
@@ -441,3 +441,41 @@ def test_a_file_moved_into_another_scopes_folder_is_held_and_reported(workspace:
     workspace.memory.upkeep.sync()
     assert workspace.memory.get(atom.id).status is Status.ACTIVE
     assert workspace.problems("wrong-scope") == []
+
+
+def test_a_change_that_no_longer_fits_in_the_file_is_stored_and_reported_until_it_fits(
+    workspace: VaultWorkspace,
+) -> None:
+    atom, other = workspace.remember("Ann drinks tea."), workspace.remember("Bob drinks milk.")
+    file = workspace.file(atom)
+    front, body = file.read_text().split("\n---\n")
+    comments = "# mine\n" * ((MAX_FRONTMATTER - len(front) - 8) // 7)
+    file.write_text(f"{front}\n{comments}---\n{body}")
+    workspace.memory.upkeep.sync()
+    workspace.memory.pin(atom.id)
+    workspace.memory.pin(other.id)
+    assert workspace.memory.get(atom.id).pinned
+    assert "pinned" not in file.read_text()
+    assert "pinned: true" in workspace.file(other).read_text()
+    (problem,) = workspace.problems("blocked")
+    assert (problem.atom_id, "64 KiB" in problem.message) == (atom.id, True)
+    file.write_text(f"{front}\n---\n{body}")
+    workspace.memory.upkeep.sync()
+    assert "pinned: true" in file.read_text()
+    assert workspace.problems("blocked") == []
+
+
+def test_a_commit_whose_files_were_not_queued_before_a_crash_is_written_at_the_next_opening(
+    workspace: VaultWorkspace,
+) -> None:
+    atom = workspace.remember("Ann drinks tea.")
+    workspace.commit(atom.with_(content="Ann drinks milk."), "write")
+    workspace.commit(workspace.memory.get(atom.id).with_(pinned=True), "pin")
+    file = workspace.file(atom)
+    assert "tea" in file.read_text()
+    assert workspace.memory.upkeep.stats()["files"]["to_write"] == 1
+    workspace.reopen()
+    assert "milk" in file.read_text()
+    assert "pinned: true" in file.read_text()
+    assert workspace.memory.upkeep.stats()["files"]["to_write"] == 0
+    assert len(workspace.memory.history(atom.id).versions) == 3

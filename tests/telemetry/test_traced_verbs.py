@@ -48,10 +48,11 @@ def _public(kind: type) -> set[str]:
 
 
 def _traced_verbs(kind: type) -> set[str]:
+    """Return the verbs in two wrappers: `traced`, and the check of the arguments inside it."""
     return {
         f"{kind.__name__.lower()}.{name}".rstrip("_")
         for name in dir(kind)
-        if not name.startswith("_") and hasattr(getattr(kind, name), "__wrapped__") and name != "trial"
+        if not name.startswith("_") and hasattr(getattr(getattr(kind, name), "__wrapped__", None), "__wrapped__")
     }
 
 

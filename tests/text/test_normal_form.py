@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lamina.text.normal_form import is_same_text, name_form, normal_form, one_line, to_nfkc
+from lamina.text.analyser import to_nfkc
+from lamina.text.normal_form import is_same_text, name_form, normal_form, one_line
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """The time spans that a text names.
 
-Covers `lamina.text.calendar_spans`, `lamina.text.date_expressions`, `lamina.text.date_match_checks`,
-`lamina.text.date_readers`, `lamina.text.date_rules` and `lamina.text.date_words`.
+Covers `lamina.text.calendar_days` and `lamina.text.date_mentions`.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from torture_suite import Batch, Suite, Tally, expect_no_failure
 from vault_checks import all_atoms, open_vault, wrong_files
 
 import lamina
-from lamina.atom.identity import AtomId
-from lamina.atom.trust import Origin
+from lamina.atom.atom import AtomId
+from lamina.atom.provenance import Origin
 from lamina.errors import Refused
 from lamina.memory import Memory
 from lamina.store.base import AtomChange, Commit
@@ -90,7 +90,8 @@ def _engine(memory: Memory, rng: random.Random, atom: str, name: str) -> str:
 def _judge(memory: Memory, atom: AtomId, path: Path, marker: str) -> list[str]:
     memory.upkeep.sync()
     memory.upkeep.sync()
-    head = memory.engine.store.projection.head(atom)
+    head = memory.engine.store.projection.find_atom(atom)
+    assert head is not None
     result = _misplaced(memory, atom, path, marker)
     if not path.exists() or head.status == "tombstoned":
         result.append(f"the file is {'there' if path.exists() else 'gone'} and the atom {head.status}")

@@ -58,7 +58,7 @@ def _wrong(memory: Memory, count: int) -> list[str]:
     for atom in atoms:
         if len(set(atom.evidence)) != len(atom.evidence):
             result.append(f"{atom.content}: one sentence counts twice")
-    if memory.engine.store.queue.buffer.backlogs():
+    if memory.engine.store.queue.list_backlogs():
         result.append("something still waits")
     return [*result, *memory.upkeep.doctor(deep=True).faults]
 

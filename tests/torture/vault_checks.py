@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import lamina
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.memory import Memory
 from lamina.settings import Settings
 from lamina.store.base import AtomFilter
 from lamina.vault import atom_file, layout
-from lamina.vault.strict_yaml_reader import Unreadable
+from lamina.vault.yaml_codec import Unreadable
 
 HUMAN_VERBS = frozenset({"adopt", "edit", "delete"})
 """What sync writes into the journal when a person did something."""
@@ -117,7 +116,7 @@ def unexpected_files(memory: Memory) -> list[str]:
         f"problem: {problem.path} {problem.kind} {problem.message}"
         for problem in memory.engine.store.admin.problems.list()
     ]
-    lines = memory.engine.store.projection.entries()
+    lines = memory.engine.store.projection.list_files().entries
     result += [
         f"ledger: {line.path}" for line in lines if line.path.startswith(".") or line.state.value in ("bad", "gone")
     ]

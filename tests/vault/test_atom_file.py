@@ -1,6 +1,6 @@
 """A file represents exactly its atom, and rendering it changes nothing else.
 
-Covers `lamina.vault.frontmatter_fields` and `lamina.vault.wikilinks`.
+Covers `lamina.vault.frontmatter_fields` and `lamina.vault.frontmatter_fields`.
 """
 
 from __future__ import annotations
@@ -13,24 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.atom import (
-    KINDS,
-    Atom,
-    AtomId,
-    Durability,
-    Evidence,
-    Layer,
-    MemoryType,
-    Origin,
-    Relation,
-    RelationName,
-    Scope,
-    Signals,
-    Status,
-)
+from lamina.atom import Atom, AtomId, Evidence, Origin, Relation, RelationName, Scope, Signals, Status
+from lamina.atom.kinds import KINDS, Durability, Layer, MemoryType
 from lamina.errors import InvalidInput
 from lamina.vault.atom_file import FILE_FIELDS, parse_file, render_file
-from lamina.vault.strict_yaml_reader import Unreadable
+from lamina.vault.yaml_codec import Unreadable
 
 NOW = datetime(2026, 11, 14, 9, 12, tzinfo=UTC)
 ONE, TWO, THREE = (AtomId(f"01jc9x2k7m3f5r8t0v2w4y6z8{end}") for end in "abc")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from lamina.vault.atom_file import parse_file
-from lamina.vault.strict_yaml_reader import Unreadable
+from lamina.vault.yaml_codec import Unreadable
 
 GOOD = """---
 id: 01jc9x2k7m3f5r8t0v2w4y6z8a

@@ -10,10 +10,18 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from lamina.vault.fast_yaml_reader import read_block, read_inline
 from lamina.vault.frontmatter import MAX_FILE, MAX_FRONTMATTER, FrontmatterDocument
-from lamina.vault.strict_yaml_reader import FrontmatterValue, PlainText, Unreadable, read_mapping
-from lamina.vault.yaml_writer import PlainScalar, emit_entry, emit_scalar
+from lamina.vault.yaml_codec import (
+    FrontmatterValue,
+    PlainScalar,
+    PlainText,
+    Unreadable,
+    emit_entry,
+    emit_scalar,
+    read_block,
+    read_inline,
+    read_mapping,
+)
 
 LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 

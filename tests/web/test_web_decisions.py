@@ -15,7 +15,7 @@ from web_server import Site, site
 
 import lamina
 from lamina import FixedClock, Memory
-from lamina.atom.generated_section import SECTION_BEGIN, SECTION_END
+from lamina.atom.atom import SECTION_BEGIN, SECTION_END
 from lamina.web.inbox_page import PAGE_SIZE
 from lamina.web.safe_markdown import render_markdown
 from lamina.web.template_environment import summarise_atom

@@ -20,8 +20,8 @@ from web_server import Site
 
 import lamina.web
 from command_result import Cli
-from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
-from lamina.atom.trust import Origin
+from lamina.access import RateLimits, Right, ServedMemory
+from lamina.atom.provenance import Origin
 from lamina.http.browser_session import SESSION_COOKIE, csrf_token_for
 from lamina.http.problem import ProblemDetails
 from lamina.server import run_server
@@ -195,9 +195,7 @@ def test_a_security_refusal_is_shown_as_a_page(pages: Site, bakery: BakeryVault)
 
 
 def test_rate_limits_and_failures_are_shown_as_pages(bakery: BakeryVault) -> None:
-    served = ServedMemory(
-        bakery.memory, AccessTokenStore(bakery.memory.engine.state, bakery.memory.now), RateLimiter(2, 2)
-    )
+    served = ServedMemory.for_memory(bakery.memory, RateLimits(2, 2))
     _, token = served.tokens.create("hasty", bakery.memory.scope, Right.READ, Origin.HUMAN)
     pending = served.tokens.open_session(token)
     with run_server(served, port=0) as (_, address):

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from payloads import CORPUS_WORDS
 
-from lamina.text.hidden_characters import escape_unprintable
+from lamina.text.normal_form import escape_unprintable
 from lamina.web.safe_markdown import render_markdown
 
 TAG = re.compile(r"<(/?)([a-z0-9]+)((?:\s[^>]*)?)>")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from lamina.access import AccessTokenStore, RateLimiter, Right, ServedMemory
-from lamina.atom.trust import Origin
+from lamina.access import RateLimits, Right, ServedMemory
+from lamina.atom.provenance import Origin
 from lamina.memory import Memory
 from lamina.server import run_server
 
@@ -30,7 +30,7 @@ class Site:
 @contextmanager
 def site(memory: Memory) -> Iterator[Site]:
     """The pages of a memory, as long as this lasts."""
-    served = ServedMemory(memory, AccessTokenStore(memory.engine.state, memory.now), RateLimiter(100_000, 100_000))
+    served = ServedMemory.for_memory(memory, RateLimits(100_000, 100_000))
     _, token = served.tokens.create("owner", memory.scope, Right.ADMIN, Origin.HUMAN)
     _, reader = served.tokens.create("reader", memory.scope, Right.READ, Origin.HUMAN)
     _, agent = served.tokens.create("agent", memory.scope, Right.WRITE, Origin.AGENT)

@@ -97,7 +97,7 @@ class ChangeChapter(TourChapter):
         step = self.run_step(
             "The old transcript is captured again, from a backup. It does not undo the change.",
             f'lamina capture --session backup --speaker Ann --at 2026-03-02 "{text}"',
-            lambda session: write.capture(session, text, session_id="backup", speaker="Ann", at="2026-03-02"),
+            lambda session: write.capture(session, text, session_id="backup", speaker="Ann", observed_at="2026-03-02"),
         )
         step.checks.append(("recall still answers with Galway only", self._recalls_galway_only()))
         return step
@@ -168,7 +168,9 @@ class ChangeChapter(TourChapter):
         again = self.run_step(
             "",
             "",
-            lambda session: write.capture(session, CONTACT, session_id="backup 2", speaker="Ann", at="2026-10-01"),
+            lambda session: write.capture(
+                session, CONTACT, session_id="backup 2", speaker="Ann", observed_at="2026-10-01"
+            ),
         )
         is_healthy = self.run_step("", "", lambda session: upkeep.doctor(session, deep=True)).view.data["healthy"]
         step.checks += [
@@ -199,7 +201,9 @@ class ChangeChapter(TourChapter):
 
     def _capture(self, session_id: str, at: str, text: str) -> CommandResult:
         return self.run_step(
-            "", "", lambda session: write.capture(session, text, session_id=session_id, speaker="Ann", at=at or None)
+            "",
+            "",
+            lambda session: write.capture(session, text, session_id=session_id, speaker="Ann", observed_at=at or None),
         ).view
 
     def _recalls_galway_only(self) -> bool:

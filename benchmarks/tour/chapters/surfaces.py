@@ -12,8 +12,8 @@ from urllib.parse import urlencode, urlsplit
 from benchmarks.tour.tour_chapter import TourChapter, TourStep
 from lamina.cli import token, write
 from lamina.cli.command_session import CommandSession
-from lamina.cli.optional_packages import missing_packages
 from lamina.cli.output import CommandResult, FieldList, TextLine
+from lamina.cli.serve import missing_packages
 
 _NOT_INSTALLED = CommandResult({}, (TextLine("not installed; run `pip install 'lamina[serve]'`", "yellow"),))
 
@@ -33,8 +33,8 @@ class SurfacesChapter(TourChapter):
             "lamina token create tour --right write",
             create,
         )
-        stored = (self.vault / ".lamina" / "tokens.json").read_text("utf-8")
-        step.checks.append(("the token itself is not stored", self.ids["token"] not in stored))
+        stored = b"".join(file.read_bytes() for file in (self.vault / ".lamina").glob("access.db*"))
+        step.checks.append(("the token itself is not stored", self.ids["token"].encode() not in stored))
         return step
 
     def serve_requests(self) -> TourStep:

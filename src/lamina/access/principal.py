@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lamina.atom.scope import Scope
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin, Scope
 from lamina.errors import Refused
 
 

@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-MINUTE = 60.0
-MAX_PRINCIPALS = 10_000
+from lamina.store.access import AccessState
 
 
-@dataclass(slots=True)
-class _Bucket:
-    """A token bucket: refilled evenly, up to the allowance of one minute."""
+@dataclass(frozen=True, slots=True)
+class RateLimits:
+    """How many reads and writes a principal may make in a minute."""
 
-    tokens: float
-    updated_at: float
+    reads: int = 600
+    writes: int = 60
 
 
 class RateLimiter:
-    """Limits the reads and writes of each principal per minute; safe to use from many threads."""
+    """Limits the reads and writes of each principal per minute, in all processes that serve the store."""
 
-    def __init__(self, reads: int = 600, writes: int = 60, now: Callable[[], float] = time.monotonic) -> None:
-        self._capacity = {False: float(reads), True: float(writes)}
-        self._now, self._lock = now, threading.Lock()
-        self._buckets: dict[tuple[str, bool], _Bucket] = {}
+    def __init__(self, state: AccessState, limits: RateLimits, now: Callable[[], float] = time.time) -> None:
+        self._state, self._limits, self._now = state, limits, now
 
     def take(self, principal: str, *, write: bool) -> float:
-        """Take one token and return 0.0, or return the seconds to wait until a token is available."""
-        capacity, now = self._capacity[write], self._now()
-        rate = capacity / MINUTE
-        with self._lock:
-            bucket = self._buckets.get((principal, write))
-            if bucket is None:
-                self._drop_full_buckets(now)
-                bucket = self._buckets[principal, write] = _Bucket(capacity, now)
-            bucket.tokens, bucket.updated_at = min(capacity, bucket.tokens + (now - bucket.updated_at) * rate), now
-            if bucket.tokens >= 1:
-                bucket.tokens -= 1
-                return 0.0
-            return (1 - bucket.tokens) / rate
-
-    def _drop_full_buckets(self, now: float) -> None:
-        """Drop buckets that have been full for a minute; a new bucket would be the same."""
-        if len(self._buckets) >= MAX_PRINCIPALS:
-            self._buckets = {name: bucket for name, bucket in self._buckets.items() if now - bucket.updated_at < MINUTE}
+        """Count one request and return 0.0, or return the seconds to wait until one is allowed."""
+        kind, per_minute = ("write", self._limits.writes) if write else ("read", self._limits.reads)
+        return self._state.take(f"{kind} {principal}", per_minute, self._now())

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from lamina.access.principal import Principal, Right
-from lamina.access.rate_limit import RateLimiter
+from lamina.access.rate_limit import RateLimiter, RateLimits
 from lamina.access.tokens import AccessTokenStore
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.memory import Memory
 
 
@@ -17,14 +17,14 @@ class ServedMemory:
 
     memory: Memory
     tokens: AccessTokenStore
-    rate_limiter: RateLimiter = field(default_factory=RateLimiter)
+    rate_limiter: RateLimiter
 
     @classmethod
-    def for_memory(cls, memory: Memory) -> ServedMemory:
-        """Return the served memory for an opened memory, with the rate limits of its settings."""
-        settings = memory.settings
-        budgets = RateLimiter(settings.serve_reads_per_minute, settings.serve_writes_per_minute)
-        return cls(memory, AccessTokenStore(memory.engine.state, memory.now), budgets)
+    def for_memory(cls, memory: Memory, limits: RateLimits | None = None) -> ServedMemory:
+        """Return the served memory for an opened memory; its settings have the rate limits unless some are given."""
+        settings, state = memory.settings, memory.engine.store.admin.access
+        limits = limits or RateLimits(settings.serve_reads_per_minute, settings.serve_writes_per_minute)
+        return cls(memory, AccessTokenStore(state, memory.now), RateLimiter(state, limits))
 
     def memory_for(self, caller: Principal) -> Memory:
         """Return the memory as this caller may use it; the journal calls a person `human`, an agent by its token."""

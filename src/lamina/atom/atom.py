@@ -1,19 +1,144 @@
-"""Define the record: one typed, timestamped statement, or one verbatim part of a conversation or document."""
+"""Define the record (one typed, timestamped statement, or one verbatim part of a conversation), its id and relations.
+
+A text may be partly generated and partly written by people: the generated section is between two marker lines.
+"""
 
 from __future__ import annotations
 
+import re
+import threading
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Any, NewType
 
-from lamina.atom.generated_section import GUIDELINES_PAGE, extract_user_text, root_page_name
-from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Durability, Layer, MemoryKind, MemoryType, kind_traits, memory_kind_of
 from lamina.atom.metadata import Metadata, to_text
-from lamina.atom.relation import Relation
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
+
+AtomId = NewType("AtomId", str)
+
+_ID_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_ID_SHAPE = re.compile(r"[0-7][0-9a-hjkmnp-tv-z]{25}")
+_RANDOM_BITS = 80
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def is_atom_id(text: str) -> bool:
+    """Return whether the text has the shape of lamina's ids; foreign ids are stored as `source_ref`."""
+    return _ID_SHAPE.fullmatch(text) is not None
+
+
+class IdSource:
+    """Creates ids that sort by time, also within one millisecond; the random source is passed in for tests."""
+
+    def __init__(self, randbytes: Callable[[int], bytes]) -> None:
+        self._randbytes = randbytes
+        self._last = 0
+        self._last_millis = 0
+        self._lock = threading.Lock()
+
+    def new(self, at: datetime) -> AtomId:
+        """Return a new id for a time; it sorts after all ids this source created for earlier times."""
+        millis = max(0, (at - _EPOCH) // timedelta(milliseconds=1))
+        number = (millis << _RANDOM_BITS) | int.from_bytes(self._randbytes(10), "big")
+        with self._lock:
+            if millis >= self._last_millis:
+                number = max(number, self._last + 1)
+            self._last, self._last_millis = number, millis
+        return AtomId(_encode(number))
+
+
+def _encode(number: int) -> str:
+    return "".join(_ID_ALPHABET[(number >> shift) & 31] for shift in range(125, -1, -5))
+
+
+class RelationName(StrEnum):
+    """A name of what one atom is to another."""
+
+    CONTRADICTS = "contradicts"
+    SUPPORTS = "supports"
+    SUPERSEDES = "supersedes"
+    CAUSED_BY = "caused_by"
+    DEPENDS_ON = "depends_on"
+    PART_OF = "part_of"
+    IMPLEMENTS = "implements"
+    ENRICHES = "enriches"
+    LEADS_TO = "leads_to"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A link to another atom, as strong as its confidence."""
+
+    name: RelationName
+    target: AtomId
+    confidence: float = 1.0
+    last_reinforced_at: datetime | None = None
+
+
+SECTION_BEGIN, SECTION_END = "<!-- lamina: begin -->", "<!-- lamina: end -->"
+PROFILE_PAGE, IDENTITY_PAGE, TOPICS_PAGE, GUIDELINES_PAGE = "profile", "identity", "topics", "guidelines"
+PAGE_KEY = "page"
+"""The metadata key of a page that a scope has only once, at the root of its folder."""
+_ROOT_PAGES = frozenset({PROFILE_PAGE, IDENTITY_PAGE, TOPICS_PAGE, GUIDELINES_PAGE})
+
+
+def root_page_name(metadata: Metadata) -> str | None:
+    """Return the name of the root page that the metadata describes; None for any other atom."""
+    name = metadata.get(PAGE_KEY)
+    return name if name in _ROOT_PAGES else None
+
+
+def extract_user_text(content: str) -> str:
+    """Return the text that people wrote: everything outside the generated section."""
+    before, begin, rest = content.partition(SECTION_BEGIN)
+    _, end, after = rest.partition(SECTION_END)
+    return f"{before}{after}".strip() if begin and end else content.strip()
+
+
+def has_generated_section(content: str) -> bool:
+    """Return whether a text has a generated section."""
+    begin = content.find(SECTION_BEGIN)
+    return begin >= 0 and content.find(SECTION_END, begin) >= 0
+
+
+def replace_generated_section(content: str, generated: str) -> str:
+    """Return the text with its generated section replaced; a text without one gets it at its end.
+
+    Markers inside the generated text are escaped, so that they cannot end the section: generated text never becomes
+    user text.
+    """
+    inner = generated.replace("<!--", "<! --").strip()
+    section = f"{SECTION_BEGIN}\n{inner}\n{SECTION_END}"
+    if not has_generated_section(content):
+        return f"{content.rstrip()}\n\n{section}".lstrip()
+    before, _, rest = content.partition(SECTION_BEGIN)
+    return f"{before}{section}{rest.partition(SECTION_END)[2]}"
+
+
+def extract_generated_section(content: str) -> str:
+    """Return the text between the markers."""
+    return (
+        content.partition(SECTION_BEGIN)[2].partition(SECTION_END)[0].strip() if has_generated_section(content) else ""
+    )
+
+
+def change_generated_section(content: str, change: Callable[[str], str]) -> str:
+    """Return the text with the lines between its markers changed; user text stays as it is."""
+    if not has_generated_section(content):
+        return content
+    before, begin, rest = content.partition(SECTION_BEGIN)
+    generated, end, after = rest.partition(SECTION_END)
+    return f"{before}{begin}{change(generated)}{end}{after}"
+
+
+def append_user_text(content: str, text: str) -> str:
+    """Return the content with user text added at its end, unless it contains that text."""
+    return content if text.strip() in extract_user_text(content) else f"{content.rstrip()}\n\n{text.strip()}"
+
 
 CONFIDENCE_TIERS: tuple[tuple[str, float], ...] = (
     ("explicit", 0.95),
@@ -21,6 +146,8 @@ CONFIDENCE_TIERS: tuple[tuple[str, float], ...] = (
     ("inferred", 0.40),
     ("speculative", 0.0),
 )
+MAX_EVIDENCE = 200
+"""The most evidence of one statement: what is said more often gains nothing by another piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +309,12 @@ class Atom:
         """Return the atom with some fields changed."""
         return replace(self, **changes)
 
+    def with_evidence(self, added: Iterable[Evidence], limit: int = MAX_EVIDENCE) -> Atom:
+        """Return the atom with more evidence, each place once, while it has less than the limit."""
+        new = tuple(item for item in dict.fromkeys(added) if item not in self.evidence)
+        free = max(0, limit - len(self.evidence))
+        return self.with_(evidence=(*self.evidence, *new[:free])) if new and free else self
+
 
 DATA_FIELDS: tuple[str, ...] = tuple(definition.name for definition in fields(Atom) if definition.name != "revision")
 """Every field that a commit may set, in the order of the record."""
@@ -199,3 +332,40 @@ def kind_defaults(kind: str, confidence: float = 1.0, origin: Origin = Origin.HU
         "durability": kind_of_atom.durability,
         "memory_type": kind_of_atom.memory_type,
     }
+
+
+class EffectiveStatus(StrEnum):
+    """The status that a statement has at a time."""
+
+    CURRENT = "current"
+    FUTURE = "ahead"
+    ENDED = "over"
+    WRONG = "wrong"
+    WITHDRAWN = "taken back"
+    DISPUTED = "doubted"
+    PENDING = "held"
+
+
+_BY_STATUS = {
+    Status.INVALIDATED: EffectiveStatus.WRONG,
+    Status.TOMBSTONED: EffectiveStatus.WITHDRAWN,
+    Status.CHALLENGED: EffectiveStatus.DISPUTED,
+    Status.CONSTRAINED: EffectiveStatus.PENDING,
+}
+
+
+def effective_from(atom: Atom) -> datetime:
+    """Return the start of a statement's valid time: as it says, or else when it was observed."""
+    return atom.valid_from or atom.observed_at
+
+
+def effective_status_at(atom: Atom, at: datetime) -> EffectiveStatus:
+    """Return the effective status of a statement at a time; a superseded one was current until it was superseded."""
+    if atom.status in _BY_STATUS:
+        return _BY_STATUS[atom.status]
+    if at < effective_from(atom):
+        return EffectiveStatus.FUTURE
+    is_replaced = atom.status in (Status.SUPERSEDED, Status.MERGED) and atom.valid_until is None
+    if is_replaced or (atom.valid_until is not None and atom.valid_until <= at):
+        return EffectiveStatus.ENDED
+    return EffectiveStatus.CURRENT

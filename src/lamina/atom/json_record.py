@@ -8,13 +8,10 @@ from dataclasses import MISSING, fields
 from functools import lru_cache
 from typing import Any
 
-from lamina.atom.atom import DATA_FIELDS, Atom, Evidence
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import DATA_FIELDS, Atom, AtomId, Evidence, Relation, RelationName
 from lamina.atom.kinds import Durability, Layer, MemoryType
-from lamina.atom.relation import Relation, RelationName
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.text.timestamps import format_time, parse_time
 
 Json = Any

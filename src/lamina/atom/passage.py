@@ -2,8 +2,7 @@
 
 A statement is one passage. A segment is markdown for people: a turn is a line `**Speaker** time` and the text as it was
 said, a paragraph is only the text, and each ends with an Obsidian block id (`^p7`). Text that looks like a header or
-block id is escaped with a backslash, so that it is parsed back exactly.
-"""
+block id is escaped with a backslash, so that it is parsed back exactly."""
 
 from __future__ import annotations
 
@@ -14,10 +13,35 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from lamina.atom.atom import Atom
-from lamina.atom.generated_section import extract_user_text, has_generated_section
-from lamina.text.speaker_roles import is_assistant, is_role
+from lamina.atom.atom import Atom, extract_user_text, has_generated_section
+from lamina.text.normal_form import normal_form
 from lamina.text.timestamps import format_time, parse_time_or_none
+
+ASSISTANT_NAMES = frozenset({"assistant", "ai", "bot"})
+TOOL_NAMES = frozenset({"tool", "function", "plugin", "browser", "observation", "ipython", "web search"})
+ROLE_NAMES = ASSISTANT_NAMES | TOOL_NAMES | {"user", "human", "system", "developer"}
+
+
+def is_role(speaker: str | None) -> bool:
+    """Return whether a speaker is a role such as user or assistant."""
+    return speaker is not None and normal_form(speaker) in ROLE_NAMES
+
+
+def is_tool(speaker: str | None) -> bool:
+    """Return whether a speaker is a tool whose output is part of the conversation."""
+    name = normal_form(speaker) if speaker else ""
+    return name in TOOL_NAMES or name.split(" ")[0] in ("tool", "function")
+
+
+def is_system(speaker: str | None) -> bool:
+    """Return whether a speaker is the system prompt or developer, not a participant."""
+    return speaker is not None and normal_form(speaker) in ("system", "developer")
+
+
+def is_assistant(speaker: str | None) -> bool:
+    """Return whether a speaker is the assistant."""
+    return speaker is not None and normal_form(speaker) in ASSISTANT_NAMES
+
 
 _HEADER = re.compile(r"\*\*([^\n*]+)\*\*(?: (\d{4}-\d{2}-\d{2}T[0-9:.]+Z))?")
 _LOOKS_LIKE_HEADER = re.compile(r"(?m)^(\\*)(?=\*\*[^\n*]+\*\*(?: \d{4}-\d{2}-\d{2}T[0-9:.]+Z)?$)")

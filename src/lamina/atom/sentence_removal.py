@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from lamina.atom.atom import Evidence
 from lamina.atom.passage import Passage, parse_segment, render_passage
@@ -18,8 +15,6 @@ ERASED_MARK = "[erased]"
 
 DISTINCTIVE_WORDS, DISTINCTIVE_CHARS = 3, 12
 """A sentence with fewer words and letters is too common to belong to one statement."""
-CONTAINED_WORDS = 4
-"""A sequence of at least so many words is the same statement, whatever surrounds it."""
 SIMILAR_SHARE = 0.6
 """The share of common words above which two sentences are the same, slightly edited."""
 
@@ -29,82 +24,9 @@ _LINK = re.compile(r"\[\[([^\]|]*)(?:\|[^\]]*)?\]\]")
 Span = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class TargetValue:
-    """A value, and the words of whose value it is and of what."""
-
-    value: str
-    about: frozenset[str]
-
-
 def is_distinctive(form: str) -> bool:
     """Return whether a text in normal form is long enough to belong to one statement."""
     return len(form.split()) >= DISTINCTIVE_WORDS or len(form) >= DISTINCTIVE_CHARS
-
-
-class RemovalTarget:
-    """The text to erase: sentences in normal form, and values with the words that say what they are values of."""
-
-    def __init__(self, forms: Collection[str], values: Collection[TargetValue]) -> None:
-        self.forms = frozenset(form for form in forms if is_distinctive(form))
-        self.values = frozenset(value for value in values if value.value and value.about)
-        self.words = frozenset(
-            max(form.split(), key=len) for form in (*self.forms, *(value.value for value in self.values))
-        )
-        """The longest word of each sentence and value, for finding texts that may contain it."""
-        self._runs: dict[str, list[tuple[str, ...]]] = defaultdict(list)
-        self._unspaced = [form for form in self.forms if " " not in form]
-        for form in self.forms:
-            words = tuple(form.split())
-            if len(words) >= CONTAINED_WORDS:
-                self._runs[words[0]].append(words)
-
-    def matches(self, sentence: str, *, match_values: bool = False) -> bool:
-        """Return whether a sentence is a target; with `match_values`, also if it names a value and what it is the value
-        of."""
-        form = normal_form(sentence)
-        words = form.split()
-        return bool(words) and (
-            form in self.forms
-            or self._contains(form, words)
-            or (match_values and self._names_value(form, frozenset(words)))
-        )
-
-    def _contains(self, form: str, words: Sequence[str]) -> bool:
-        for position, word in enumerate(words):
-            if any(
-                tuple(words[position : position + len(sequence)]) == sequence for sequence in self._runs.get(word, ())
-            ):
-                return True
-        return any(unspaced in form for unspaced in self._unspaced)
-
-    def _names_value(self, form: str, words: frozenset[str]) -> bool:
-        padded = f" {form} "
-        return any(not target.about.isdisjoint(words) and f" {target.value} " in padded for target in self.values)
-
-    def find_spans(self, text: str, *, match_values: bool = False) -> list[Span]:
-        """Return the positions of the target sentences in a text."""
-        return [
-            (start, end)
-            for start, end in find_sentences(text)
-            if self.matches(text[start:end], match_values=match_values)
-        ]
-
-    def remove_from(self, text: str, *, match_values: bool = False) -> str:
-        """Return the text with the target sentences erased."""
-        return erase_spans(text, self.find_spans(text, match_values=match_values))
-
-    def to_json(self) -> str:
-        """Return the target as JSON text."""
-        return json.dumps(
-            {"forms": sorted(self.forms), "told": [[value.value, sorted(value.about)] for value in self.values]}
-        )
-
-
-def removal_target_from_json(text: str) -> RemovalTarget:
-    """Return the target that `to_json` wrote."""
-    parsed = json.loads(text)
-    return RemovalTarget(parsed["forms"], [TargetValue(value, frozenset(about)) for value, about in parsed["told"]])
 
 
 def sentences_with_neighbours(texts: Sequence[str]) -> Iterator[tuple[int, Span, str, list[str]]]:

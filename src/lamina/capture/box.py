@@ -9,11 +9,9 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from lamina.atom.atom import Atom, kind_defaults
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom, AtomId, kind_defaults
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import RECALL_WEIGHT
-from lamina.atom.trust import Origin
 from lamina.capture.store_reads import WriteContext
 from lamina.models.embedder import Embedder
 from lamina.store.base import AtomChange, AtomFilter, Commit, Store

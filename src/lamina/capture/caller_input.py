@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, Self, TypedDict, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -17,18 +17,17 @@ from pydantic import (
     model_validator,
 )
 
-from lamina.atom.atom import Atom, Evidence, kind_defaults
-from lamina.atom.identity import AtomId
+from lamina.argument_checks import describe_faults
+from lamina.atom.atom import Atom, AtomId, Evidence, kind_defaults
 from lamina.atom.kinds import Durability, Layer, MemoryType
 from lamina.atom.metadata import MetadataValue, check_value, map_texts
-from lamina.atom.scope import Scope
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin, Scope
 from lamina.capture.recalled_context import require_own_words
 from lamina.capture.redact import redact
 from lamina.capture.valence import score_valence
 from lamina.errors import InvalidInput
 from lamina.text.normal_form import one_line
-from lamina.text.timestamps import parse_time, to_utc
+from lamina.text.timestamps import TimeInput, parse_time, to_utc
 
 CONTENT_LIMIT = 64 * 1024
 LABEL_LIMIT = 500
@@ -79,12 +78,45 @@ def _check_metadata_value(value: object) -> MetadataValue:
     return map_texts(check_value(value), clean_text)
 
 
+UnitInterval = Annotated[float, Field(ge=0, le=1)]
 Label = Annotated[str, AfterValidator(_check_label)]
 UtcMoment = Annotated[datetime, AfterValidator(_to_utc_moment)]
 EndMoment = Annotated[datetime, BeforeValidator(_to_end_of_day), AfterValidator(_to_utc_moment)]
 
 
 MetadataInput = Annotated[MetadataValue, PlainValidator(_check_metadata_value)]
+
+
+class RevisionFields(TypedDict, total=False):
+    """The fields of a statement that a caller may set and change, beside its content; `Draft` checks their values."""
+
+    kind: str
+    subject: str
+    attribute: str | None
+    value: str | None
+    tags: Sequence[str]
+    entities: Sequence[str]
+    metadata: Mapping[str, object]
+    valid_from: TimeInput | None
+    valid_until: TimeInput | None
+    expires_at: TimeInput | None
+    confidence: float
+    importance: float
+    valence: float | None
+    durability: Durability | str | None
+    memory_type: MemoryType | str | None
+
+
+class StatementFields(RevisionFields, total=False):
+    """The fields of a new statement, beside its content."""
+
+    observed_at: TimeInput | None
+    session_id: str | None
+    source_id: str | None
+    agents: Sequence[str]
+    layer: Layer | str | None
+    pinned: bool
+    evidence: Sequence[Evidence]
 
 
 class _InputModel(BaseModel):
@@ -113,8 +145,8 @@ class Draft(_InputModel):
     valid_until: EndMoment | None = None
     expires_at: UtcMoment | None = None
     pinned: bool = False
-    confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
-    importance: Annotated[float, Field(ge=0, le=1)] = 0.5
+    confidence: UnitInterval = 1.0
+    importance: UnitInterval = 0.5
     valence: Annotated[float, Field(ge=-1, le=1)] | None = None
     layer: Layer | None = None
     durability: Durability | None = None
@@ -166,6 +198,13 @@ def parse_draft(**given: Any) -> Draft:
     return _validate(Draft, given)
 
 
+def require_object(statement: object, index: int) -> Mapping[str, Any]:
+    """Return one of several statements; InvalidInput with its index if it is not an object with fields."""
+    if not isinstance(statement, Mapping):
+        raise InvalidInput(f"statements.{index}: Input should be an object")
+    return statement
+
+
 def parse_conversation_header(**given: Any) -> ConversationHeader:
     """Return the header of a conversation made of keyword arguments; InvalidInput names the one that is wrong."""
     return _validate(ConversationHeader, given)
@@ -194,11 +233,7 @@ def _validate(model: type[M], values: object, noun: str = "input") -> M:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        details = "; ".join(
-            f"{'.'.join(str(part) for part in problem['loc']) or noun}: {problem['msg'].removeprefix('Value error, ')}"
-            for problem in error.errors()
-        )
-        raise InvalidInput(details) from error
+        raise InvalidInput(describe_faults(error, noun)) from error
 
 
 def redact_fields(arguments: Mapping[str, Any], *, personal: bool = False) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.atom import Atom, AtomId, IdSource
+from lamina.atom.provenance import statements_need_review
 from lamina.atom.status import Status
-from lamina.atom.trust import statements_need_review
 from lamina.capture.caller_input import Draft
 from lamina.capture.change.declared_statements import TOPIC_KINDS, LoadStates, compare_declared
 from lamina.capture.change.repetitions import drop_stored_pieces, filters_of_ended_statements
@@ -18,7 +18,7 @@ from lamina.capture.conversation import Conversation
 from lamina.capture.erased_text import remove_erased_sentences
 from lamina.capture.extractor import CapturedTurn
 from lamina.capture.pieces import TextPiece
-from lamina.capture.queued_extraction import make_queue_entries
+from lamina.capture.queued_extraction import make_queue_entries, report_failed_extraction
 from lamina.capture.recalled_context import describe_removal
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.segment import (
@@ -34,13 +34,18 @@ from lamina.capture.statement_commit import (
     Writer,
     classify_statements,
     commit_verdicts,
+    retry_exclusively,
     write_with_retries,
 )
 from lamina.capture.statement_extractor import StatementExtractor
 from lamina.capture.store_reads import StoreReads, WriteContext, new_ids
 from lamina.capture.surprise import SurpriseScorer
+from lamina.errors import StoreError
+from lamina.logs import summarise_error
 from lamina.models.embedder import Embedder
 from lamina.store.base import Store
+
+logger = logging.getLogger("lamina")
 
 TEXT_STAGE, TEXT_IS_STORED = "words", "kept"
 """The stage of a receipt for the text, and its only result: the text is stored verbatim."""
@@ -79,9 +84,11 @@ def capture(
 ) -> Receipt:
     """Store the text of a conversation in the session's segments and extract statements from it.
 
-    The statements are extracted in the same commit, or queued for extraction if `extract_now` is false. Sentences that
-    were erased and pieces that the session already has are left out. The journal appends no second commit with the same
-    idempotency `key`: the request changes nothing and the receipt names the atoms of the first one.
+    The statements are extracted in the same commit, or queued for extraction if `extract_now` is false. Whatever fails
+    while statements are made never fails the words: they are committed and queued, and the receipt and `doctor` say
+    why. Sentences that were erased and pieces that the session already has are left out. The journal appends no second
+    commit with the same idempotency `key`: the request changes nothing and the receipt names the atoms of the first
+    one.
     """
     target = SegmentTarget(
         scope=writer.scope,
@@ -98,12 +105,31 @@ def capture(
     )
     request = _CaptureRequest(conversation, target, writer, extractor, extract_now, key, verb)
 
-    def write(detect_changes: bool) -> Receipt:
+    def write(request: _CaptureRequest, *, detect_changes: bool) -> Receipt:
         """Make one attempt: it reads the store anew and ends with its one commit."""
         context = WriteContext(StoreReads(store), writer.scope, new_ids(ids, now), now)
         return _write_conversation(request, context, detect_changes=detect_changes)
 
-    return write_with_retries(store, write)
+    try:
+        return write_with_retries(store, lambda detect_changes: write(request, detect_changes=detect_changes))
+    except StoreError:
+        raise
+    except Exception as error:
+        if not extract_now:
+            raise
+        words_only = replace(request, extract_now=False)
+        receipt = retry_exclusively(store, lambda: write(words_only, detect_changes=False))
+        return _report_failed_extraction(receipt, error, store)
+
+
+def _report_failed_extraction(receipt: Receipt, error: Exception, store: Store) -> Receipt:
+    """Return the receipt of words that were stored without statements; `doctor` lists them until they are read."""
+    cause = summarise_error(error)
+    logger.error("stored words without their statements: %s", cause)
+    for outcome in receipt.outcomes:
+        report_failed_extraction(store, outcome.atom, cause, "the words are queued: `lamina jobs --now` tries again")
+    stages = {**dict(receipt.stages), STATEMENTS_STAGE: f"not made, because {cause}; queued for extraction"}
+    return replace(receipt, stages=tuple(stages.items()))
 
 
 def _write_conversation(request: _CaptureRequest, context: WriteContext, *, detect_changes: bool) -> Receipt:
@@ -172,7 +198,7 @@ def _select_pieces_to_store(
     So a repeated request reaches its commit, where the journal recognises the key and writes nothing. The statements
     that it extracts on the way are not committed; such requests are rare.
     """
-    is_repeated_request = key is not None and context.reads.store.journal.has_key(context.scope, key)
+    is_repeated_request = key is not None and bool(context.reads.store.journal.read([context.scope], key=key))
     return pieces if is_repeated_request else drop_stored_pieces(pieces, stored_segments)
 
 

@@ -10,17 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, Relation, RelationName, effective_from
 from lamina.atom.claim import Claim, claim_of, comparable_value, is_one_of_several
-from lamina.atom.effective_status import effective_from
-from lamina.atom.pair import LIKELY_CHANGE_CONFIDENCE, is_uncertain_contradiction
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.decisions import LIKELY_CHANGE_CONFIDENCE, is_uncertain_contradiction
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.existing_statements import ExistingStatements
 from lamina.capture.receipt import Result
-from lamina.text.equivalence import are_equivalent
-from lamina.text.normal_form import normal_form, value_form
+from lamina.text.normal_form import are_equivalent, normal_form, value_form
 
 CORRECTION = "correction"
 """The tag of a statement that says that an earlier one was wrong."""
@@ -260,16 +257,16 @@ def _confirm_stored(stored: Atom, atom: Atom, now: datetime, reason: str) -> Sta
 
     A repetition by a user also makes its relations more confident.
     """
-    new_evidence = tuple(evidence for evidence in atom.evidence if evidence not in stored.evidence)
+    confirmed = stored.with_evidence(atom.evidence)
     agents = tuple(dict.fromkeys((*stored.agents, *atom.agents)))
-    if not new_evidence and agents == stored.agents:
+    if confirmed is stored and agents == stored.agents:
         return StatementVerdict(Result.DUPLICATE, stored, (), reason)
     relations = (
         tuple(_reinforce_relation(relation, now) for relation in stored.relations)
         if atom.origin is Origin.HUMAN
         else stored.relations
     )
-    confirmed = stored.with_(evidence=(*stored.evidence, *new_evidence), relations=relations, agents=agents)
+    confirmed = confirmed.with_(relations=relations, agents=agents)
     return StatementVerdict(Result.DUPLICATE, confirmed, (confirmed,), reason)
 
 

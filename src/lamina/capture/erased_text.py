@@ -1,25 +1,23 @@
 """Erased text does not come back: not with an old transcript, not with an import, not from an agent's memory.
 
-A person who says it again after the erasure is believed.
+A person who says it again after the erasure is believed, and words that are trusted more than the erased ones stay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.claim import claim_of, comparable_value
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope, organisation_name
+from lamina.atom.provenance import TRUST, Origin, Scope, organisation_name
 from lamina.atom.sentence_removal import Span, erase_spans, is_distinctive, sentences_with_neighbours
-from lamina.atom.trust import Origin
 from lamina.capture.conversation import Conversation
 from lamina.capture.pieces import TextPiece
 from lamina.capture.store_reads import StoreReads
 from lamina.store.base import Store
-from lamina.store.erasure_fingerprints import FingerprintKind, FingerprintText
+from lamina.store.erasure import FingerprintKind, FingerprintText
 from lamina.text.normal_form import normal_form
 from lamina.text.sentences import find_sentences
 
@@ -51,12 +49,16 @@ def find_erased_statements(atoms: Sequence[Atom], reads: StoreReads) -> dict[Ato
     """Return the statements that were erased and that no person repeats afterwards, with the time of the erasure."""
     if not atoms or not reads.has_erased:
         return {}
-    erased_at = reads.store.admin.fingerprints.find_erased({mark for atom in atoms for mark in _fingerprints_of(atom)})
     erased: dict[AtomId, datetime] = {}
-    for atom in atoms:
-        times = [erased_at[mark] for mark in _fingerprints_of(atom) if mark in erased_at]
-        if times and not _is_restated_by_person(atom, max(times)):
-            erased[atom.id] = max(times)
+    for origin in {atom.origin for atom in atoms}:
+        stated = [atom for atom in atoms if atom.origin is origin]
+        erased_at = reads.store.admin.erasures.find_erased(
+            {mark for atom in stated for mark in _fingerprints_of(atom)}, TRUST[origin]
+        )
+        for atom in stated:
+            times = [erased_at[mark] for mark in _fingerprints_of(atom) if mark in erased_at]
+            if times and not _is_restated_by_person(atom, max(times)):
+                erased[atom.id] = max(times)
     return erased
 
 
@@ -85,70 +87,62 @@ class _ErasedSentences:
             conversation.observed_at,
             origin in _TRUSTED_SPEAKERS,
         )
-        self._now = now
+        self._store, self._trust, self._now = store, TRUST[origin], now
         forms = {form for piece in conversation.pieces for _, form in _normalised_sentences(piece.text)}
-        erased_marks = store.admin.fingerprints.find_erased(
-            {self._fingerprint(FingerprintKind.SENTENCE, form) for form in forms if is_distinctive(form)}
-        )
-        self._erased_at: dict[str, datetime] = {mark.form: at for mark, at in erased_marks.items()}
-        self._find_rephrased(forms, store)
-        self._repeated = (
-            self._find_repeated(conversation, store) if self._erased_at and self._is_trusted else frozenset()
-        )
+        self._erased_at = self._find_erased(FingerprintKind.SENTENCE, filter(is_distinctive, forms))
+        self._find_rephrased(forms)
+        self._repeated_at = self._find_repeated(conversation)
 
-    def _find_rephrased(self, forms: set[str], store: Store) -> None:
+    def _find_erased(self, kind: FingerprintKind, forms: Iterable[str]) -> dict[str, datetime]:
+        marks = {FingerprintText(self._org, kind, form) for form in forms}
+        return {mark.form: at for mark, at in self._store.admin.erasures.find_erased(marks, self._trust).items()}
+
+    def _find_rephrased(self, forms: set[str]) -> None:
         """Find sentences in other words that contain an erased value together with a word of its slot."""
         word_runs = {form: set(_word_runs(form)) for form in forms}
-        value_marks = {self._fingerprint(FingerprintKind.VALUE, run) for runs in word_runs.values() for run in runs}
-        erased_values = {mark.form for mark in store.admin.fingerprints.find_erased(value_marks)}
+        erased_values = self._find_erased(FingerprintKind.VALUE, {run for runs in word_runs.values() for run in runs})
         pairs = {
-            (form, self._fingerprint(FingerprintKind.VALUE_WITH_TOPIC, f"{value}\0{word}"))
+            (form, f"{value}\0{word}")
             for form, runs in word_runs.items()
-            for value in runs & erased_values
+            for value in runs & erased_values.keys()
             for word in form.split()
         }
-        erased_at = store.admin.fingerprints.find_erased({mark for _, mark in pairs})
-        for form, mark in pairs:
-            if mark in erased_at:
-                self._erased_at[form] = max(erased_at[mark], self._erased_at.get(form, erased_at[mark]))
+        erased_at = self._find_erased(FingerprintKind.VALUE_WITH_TOPIC, {pair for _, pair in pairs})
+        for form, pair in pairs:
+            if pair in erased_at:
+                self._erased_at[form] = max(erased_at[pair], self._erased_at.get(form, erased_at[pair]))
 
-    def _find_repeated(self, conversation: Conversation, store: Store) -> frozenset[tuple[int, Span]]:
-        """Return the places where an erased sentence is next to the same sentences as before the erasure."""
-        candidates = [
-            candidate
-            for candidate in sentences_with_neighbours([piece.text for piece in conversation.pieces])
-            if candidate[2] in self._erased_at
-        ]
-        pairs = {f"{form}\0{word}" for _, _, form, neighbours in candidates for word in neighbours}
-        known_pairs = {
-            mark.form
-            for mark in store.admin.fingerprints.find_erased(
-                {self._fingerprint(FingerprintKind.SENTENCE_WITH_NEIGHBOUR, pair) for pair in pairs}
-            )
-        }
-        repeated = set()
-        for n, span, form, neighbours in candidates:
-            known_neighbours = [neighbour for neighbour in neighbours if f"{form}\0{neighbour}" in known_pairs]
-            if len(known_neighbours) > 1 or any(map(is_distinctive, known_neighbours)):
-                repeated.add((n, span))
-        return frozenset(repeated)
+    def _find_repeated(self, conversation: Conversation) -> dict[tuple[int, Span], datetime]:
+        """Return the places where a sentence is next to the same sentences as where it was erased, and when that was.
+
+        A sentence that other memories have too is only recognised by them.
+        """
+        sentences = list(sentences_with_neighbours([piece.text for piece in conversation.pieces]))
+        erased_at = self._find_erased(
+            FingerprintKind.SENTENCE_WITH_NEIGHBOUR,
+            {f"{form}\0{neighbour}" for _, _, form, neighbours in sentences for neighbour in neighbours},
+        )
+        repeated: dict[tuple[int, Span], datetime] = {}
+        for n, span, form, neighbours in sentences:
+            known = {neighbour: pair for neighbour in neighbours if (pair := f"{form}\0{neighbour}") in erased_at}
+            if len(known) > 1 or any(map(is_distinctive, known)):
+                repeated[n, span] = max(erased_at[pair] for pair in known.values())
+        return repeated
 
     def remove_from(self, n: int, piece: TextPiece) -> TextPiece:
         """Return the piece without its erased sentences."""
-        at = piece.at or self._at
-        erased = [
-            (span, self._erased_at[form]) for span, form in _normalised_sentences(piece.text) if form in self._erased_at
-        ]
-        spans = [span for span, erased_at in erased if not self._is_restated(n, span, at, erased_at)]
+        said_at = piece.at or self._at
+        spans: list[Span] = []
+        for span, form in _normalised_sentences(piece.text):
+            times = [at for at in (self._erased_at.get(form), self._repeated_at.get((n, span))) if at is not None]
+            if times and not self._is_restated(n, span, said_at, max(times)):
+                spans.append(span)
         return replace(piece, text=erase_spans(piece.text, spans)) if spans else piece
 
     def _is_restated(self, n: int, span: Span, at: datetime, erased_at: datetime) -> bool:
         """Return whether a trusted speaker says it after the erasure, and not only because the text has no time."""
         is_untimed = abs(self._now - at) <= UNTIMED_TOLERANCE
-        return self._is_trusted and at > erased_at and not (is_untimed and (n, span) in self._repeated)
-
-    def _fingerprint(self, kind: FingerprintKind, form: str) -> FingerprintText:
-        return FingerprintText(self._org, kind, form)
+        return self._is_trusted and at > erased_at and not (is_untimed and (n, span) in self._repeated_at)
 
 
 def _normalised_sentences(text: str) -> Iterator[tuple[Span, str]]:

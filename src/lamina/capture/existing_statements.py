@@ -8,21 +8,18 @@ from dataclasses import replace
 from datetime import datetime
 from difflib import SequenceMatcher
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, AtomId, effective_from
 from lamina.atom.claim import Claim, can_replace, claim_of, comparable_value
-from lamina.atom.effective_status import effective_from
-from lamina.atom.identity import AtomId
+from lamina.atom.decisions import has_sure_contradiction
 from lamina.atom.kinds import MemoryType
-from lamina.atom.lineage_trust import lineage_trust
-from lamina.atom.pair import has_sure_contradiction
-from lamina.atom.scope import Scope, readable_scopes
+from lamina.atom.provenance import Scope, lineage_trust, readable_scopes, trust_of
 from lamina.atom.status import RECALL_WEIGHT, Status
-from lamina.atom.trust import trust_of
 from lamina.capture.store_reads import StoreReads
 from lamina.store.base import AtomFilter, Store, TextQuery
+from lamina.store.commit_rules import required_trust
+from lamina.store.passages import PassageFilter
 from lamina.text.analyser import analyse
-from lamina.text.equivalence import ComparisonForm, comparison_form
-from lamina.text.normal_form import normal_form
+from lamina.text.normal_form import ComparisonForm, comparison_form, normal_form
 from lamina.text.timestamps import parse_time
 
 READ_BATCH = 500
@@ -152,7 +149,7 @@ class ExistingStatements:
 
     def required_trust(self, atom: Atom) -> float:
         """Return the trust that an origin needs to supersede the atom."""
-        return self._store.atoms.required_trust(atom) if atom.revision else self.trust_of_new(atom)
+        return required_trust(atom, self._store.atoms) if atom.revision else self.trust_of_new(atom)
 
     def trust_of_new(self, atom: Atom) -> float:
         """Return the trust of a statement that is not stored yet."""
@@ -286,11 +283,13 @@ def _is_known_subject(atom: Atom, reads: StoreReads) -> bool:
 
 def _find_by_alias(atom: Atom, subject_form: str, reads: StoreReads, now: datetime) -> str | None:
     query = TextQuery(
-        scopes=(atom.scope,),
+        filter=PassageFilter(
+            scopes=(atom.scope,),
+            statuses=frozenset(RECALL_WEIGHT),
+            memory_types=frozenset({MemoryType.FACT}),
+            valid_at=now,
+        ),
         tokens=tuple(dict.fromkeys(analyse(subject_form))),
-        statuses=frozenset(RECALL_WEIGHT),
-        memory_types=frozenset({MemoryType.FACT}),
-        valid_at=now,
         limit=_MAX_ALIASES,
     )
     ids = tuple(dict.fromkeys(match.atom_id for match in reads.search(query)))

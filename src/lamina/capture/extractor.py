@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from lamina.atom.atom import Evidence
-from lamina.atom.identity import AtomId
-from lamina.atom.relation import RelationName
+from lamina.atom.atom import AtomId, Evidence, RelationName
 from lamina.capture.llm.counts import ModelCounts
 
 

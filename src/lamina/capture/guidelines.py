@@ -5,10 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
-from lamina.atom.generated_section import GUIDELINES_PAGE, extract_generated_section, extract_user_text, root_page_name
-from lamina.atom.scope import Scope
+from lamina.atom.atom import GUIDELINES_PAGE, extract_generated_section, extract_user_text, root_page_name
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.extractor import Extractor
 from lamina.store.base import AtomFilter, Store
 from lamina.text.normal_form import one_line

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from lamina.atom.kinds import EXTRACTED_KINDS
-from lamina.capture.prose import find_fenced_code, is_pasted, is_question
+from lamina.capture.prose import find_fenced_code, is_in_code, is_pasted, is_question
 from lamina.models.state_model import SentenceState
 from lamina.text.sentences import find_sentences
 
@@ -79,8 +79,7 @@ def find_labelled_statements(text: str) -> dict[int, tuple[int, str]]:
     code = find_fenced_code(text)
     for start, end in find_sentences(text):
         match = _KIND_LABEL.match(text, start, end)
-        in_code = any(first <= start < last for first, last in code)
-        if match is not None and not in_code and text[match.end() : end].strip():
+        if match is not None and not is_in_code(start, start + 1, code) and text[match.end() : end].strip():
             labelled[end] = match.end(), match[1].lower().replace(" ", "_")
     return labelled
 
@@ -98,11 +97,7 @@ def find_forget_requests(
     requests: list[ForgetRequest] = []
     for start, end in find_sentences(text):
         sentence = text[start:end]
-        if (
-            len(sentence) > MAX_SENTENCE_CHARS
-            or any(first <= start < last for first, last in code)
-            or _NOT_SPEECH.match(sentence)
-        ):
+        if len(sentence) > MAX_SENTENCE_CHARS or is_in_code(start, start + 1, code) or _NOT_SPEECH.match(sentence):
             continue
         kind = _classify_sentence(sentence, by_place.get(start), min_probability)
         if kind is RequestKind.SECRET:
@@ -173,7 +168,7 @@ def _find_topics(sentence: str) -> list[tuple[str, str]]:
 
 
 _REMEMBER_REQUEST = re.compile(
-    r"(?:^|(?<=[.!?…\n])\s+|(?<=\n))"
+    r"(?:^|(?<=[.!?…])\s{1,20}+|(?<=\n)[^\S\n]{0,20}+)"
     r"(?:please |pls )?"
     r"(?:remember(?: that|:| this:)|note that|note to self:|for the record[,:]|keep in mind(?: that|:))\s+",
     re.IGNORECASE,

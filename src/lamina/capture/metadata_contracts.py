@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lamina.atom.kinds import Layer, kind_traits
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.errors import InvalidInput
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -51,6 +53,12 @@ def find_fenced_code(text: str) -> list[tuple[int, int]]:
     return list(zip(marks[::2], ends, strict=False))
 
 
+def is_in_code(start: int, end: int, code: Sequence[tuple[int, int]]) -> bool:
+    """Return whether characters overlap one of the fenced code blocks, which are in order."""
+    before_end = bisect_left(code, (end,)) - 1
+    return before_end >= 0 and code[before_end][1] > start
+
+
 def is_prose(sentence: str) -> bool:
     """Return whether a sentence is prose: no code, no quotation, no list item unless it is in the first person."""
     if _SIGNS.search(sentence) or _QUOTED.match(sentence) or sentence.endswith(":") or _opens_quotation(sentence):
@@ -77,9 +85,7 @@ class StatableSentence(NamedTuple):
 def find_statable_sentences(text: str) -> tuple[StatableSentence, ...]:
     """Return the sentences of a turn that may state something, in order."""
     code_spans = find_fenced_code(text)
-    outside = (
-        span for span in find_sentences(text) if not any(span[0] < end and start < span[1] for start, end in code_spans)
-    )
+    outside = (span for span in find_sentences(text) if not is_in_code(*span, code_spans))
     candidates = (
         StatableSentence(start, end, one_line(text[start:end])) for start, end in islice(outside, MAX_SENTENCES)
     )

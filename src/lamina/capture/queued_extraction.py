@@ -5,6 +5,8 @@ Each passage is read once, also if the process dies in between.
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,11 +15,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom, AtomId, IdSource
+from lamina.atom.passage import is_assistant
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.extractor import CapturedTurn
 from lamina.capture.memory_requests import may_contain_request
 from lamina.capture.receipt import Receipt
@@ -27,12 +28,17 @@ from lamina.capture.statement_extractor import CONTEXT_TURNS, StatementExtractor
 from lamina.capture.store_reads import StoreReads, WriteContext, new_ids
 from lamina.capture.surprise import URGENT_SURPRISE, SurpriseScorer
 from lamina.capture.urgency_patterns import sounds_important
-from lamina.errors import LaminaError
+from lamina.errors import LaminaError, StoreError
+from lamina.logs import summarise_error
+from lamina.store.admin import FileProblem
 from lamina.store.base import AtomFilter, Store, TransactionMode
-from lamina.store.jobs import new_lease_token
-from lamina.store.waiting_passages import Buffer, BufferedPassage, SessionBacklog
-from lamina.text.speaker_roles import is_assistant
+from lamina.store.queue import BufferedPassage, Queue, SessionBacklog, new_lease_token
+from lamina.vault import layout
 
+logger = logging.getLogger("lamina")
+
+EXTRACTION_PROBLEM = "extraction"
+"""The kind of problem of words whose statements could not be made."""
 JOB = "read for statements"
 """The name of the job whose lease the background reader takes."""
 LEASE_SECONDS, INSTANT_LEASE_SECONDS = 900.0, 60.0
@@ -52,22 +58,18 @@ BATCH_PASSAGES = 10
 class SessionLease:
     """A lease on the waiting passages of one session."""
 
-    def __init__(
-        self, buffer: Buffer, scope: Scope, session_id: str, now: Callable[[], datetime], *, is_instant: bool = False
-    ) -> None:
-        self._buffer, self._scope, self._session_id, self._now = buffer, scope, session_id, now
-        self._holder = new_lease_token()
+    def __init__(self, queue: Queue, scope: Scope, session_id: str, *, is_instant: bool = False) -> None:
+        session = hashlib.sha256(f"{scope} {session_id}".encode()).hexdigest()
+        self._queue, self._name, self._holder = queue, f"session {session[:24]}", new_lease_token()
         self.seconds = INSTANT_SESSION_LEASE_SECONDS if is_instant else SESSION_LEASE_SECONDS
 
     def acquire(self) -> bool:
         """Take or renew the lease; False if another reader has it."""
-        now = self._now()
-        until = now + timedelta(seconds=self.seconds)
-        return self._buffer.lease(self._scope, self._session_id, self._holder, now, until)
+        return self._queue.lease(self._name, self._holder, self.seconds)
 
     def release(self) -> None:
         """Give the lease back, if this reader has it."""
-        self._buffer.release(self._scope, self._session_id, self._holder)
+        self._queue.release(self._name, self._holder)
 
 
 @contextmanager
@@ -150,19 +152,17 @@ def extract_due_sessions(
 
     The job is leased, so that two processes do not both call the extractor.
     """
-    due = [queue for queue in store.queue.buffer.backlogs() if _is_due(queue, policy, extractor, store, now())]
+    due = [queue for queue in store.queue.list_backlogs() if _is_due(queue, policy, extractor, store, now())]
     holder, lease_seconds = new_lease_token(), INSTANT_LEASE_SECONDS if extractor.is_instant else LEASE_SECONDS
-    if not due or not store.queue.jobs.acquire(JOB, holder, lease_seconds):
+    if not due or not store.queue.lease(JOB, holder, lease_seconds):
         return []
     receipts: list[Receipt] = []
     done, total, error = 0, sum(queue.passage_count for queue in due), ""
     try:
         for queue in due:
-            if should_stop() or not store.queue.jobs.renew(JOB, holder, lease_seconds, done, total):
+            if should_stop() or not store.queue.lease(JOB, holder, lease_seconds, (done, total)):
                 break
-            lease = SessionLease(
-                store.queue.buffer, queue.scope, queue.session_id, now, is_instant=extractor.is_instant
-            )
+            lease = SessionLease(store.queue, queue.scope, queue.session_id, is_instant=extractor.is_instant)
             if lease.acquire():
                 try:
                     receipts += extract_session(store, extractor, queue.scope, queue.session_id, actor, ids, now, lease)
@@ -174,18 +174,18 @@ def extract_due_sessions(
         error = str(problem)
         raise
     finally:
-        store.queue.jobs.release(JOB, holder, error)
+        store.queue.release(JOB, holder, error)
 
 
 def _is_due(
     queue: SessionBacklog, policy: ExtractionPolicy, extractor: StatementExtractor, store: Store, now: datetime
 ) -> bool:
-    if policy.is_due(queue, store.queue.buffer.count_taken(queue.scope), now):
+    if policy.is_due(queue, queue.taken_in_scope, now):
         return True
     if policy.schedule is not ExtractionSchedule.SURPRISE:
         return False
     scorer = SurpriseScorer(store, extractor.embedder(), now)
-    queued = store.queue.buffer.session_passages(queue.scope, queue.session_id)
+    queued = store.queue.read_passages(queue.scope, queue.session_id)
     _, turns = _with_context(queued, _read_segments(queued, store))
     return any((scorer.score(turn.text, queue.scope) or 0.0) > URGENT_SURPRISE for turn in turns)
 
@@ -204,14 +204,56 @@ def extract_session(
 
     Passages that another reader has taken meanwhile are left out.
     """
-    queued = store.queue.buffer.session_passages(scope, session_id)
+    queued = store.queue.read_passages(scope, session_id)
+    _clear_failed_extraction(queued, store)
     receipts: list[Receipt] = []
     for start in range(0, len(queued), BATCH_PASSAGES):
         if lease is not None and not lease.acquire():
             break
-        receipt = _extract_batch(queued[start : start + BATCH_PASSAGES], extractor, actor, store, ids, now())
-        receipts += [receipt] if receipt is not None else []
+        batch = queued[start : start + BATCH_PASSAGES]
+        try:
+            receipts += _extract_batch(batch, extractor, actor, store, ids, now())
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one passage must not keep the others from being read
+            logger.error("%d passages of %s are read one by one: %s", len(batch), session_id, summarise_error(error))
+            receipts += [
+                receipt
+                for passage in batch
+                for receipt in _extract_or_give_up(passage, extractor, actor, store, ids, now())
+            ]
     return receipts
+
+
+def _extract_or_give_up(
+    passage: BufferedPassage, extractor: StatementExtractor, actor: str, store: Store, ids: IdSource, now: datetime
+) -> list[Receipt]:
+    """Read one passage; if that fails, take it from the queue, so that it fails once, and report it."""
+    try:
+        return _extract_batch([passage], extractor, actor, store, ids, now)
+    except StoreError:
+        raise
+    except Exception as error:  # noqa: BLE001 - its words are stored; only what they state is not known
+        store.queue.take_passages([passage])
+        for segment in _read_segments([passage], store).values():
+            report_failed_extraction(store, segment, summarise_error(error), "its words are stored and are found")
+        return []
+
+
+def _clear_failed_extraction(passages: Sequence[BufferedPassage], store: Store) -> None:
+    """Remove what was reported about these passages, as they are read again."""
+    segments = {passage.segment for passage in passages}
+    for problem in store.admin.problems.list():
+        if problem.kind == EXTRACTION_PROBLEM and problem.atom_id in segments:
+            store.admin.problems.clear(problem.path, [EXTRACTION_PROBLEM])
+
+
+def report_failed_extraction(store: Store, segment: Atom, cause: str, advice: str) -> None:
+    """Report to `doctor` that the statements of a segment could not be made."""
+    message = f"no statements could be made of some of its words ({cause}); {advice}"
+    store.admin.problems.report(
+        FileProblem(layout.path_for(segment), EXTRACTION_PROBLEM, message, atom_id=AtomId(segment.id))
+    )
 
 
 def _extract_batch(
@@ -221,8 +263,8 @@ def _extract_batch(
     store: Store,
     ids: IdSource,
     now: datetime,
-) -> Receipt | None:
-    """Read a batch of passages and return the receipt; None if another reader has taken them meanwhile.
+) -> list[Receipt]:
+    """Read a batch of passages and return the receipt; none if another reader has taken them meanwhile.
 
     They leave the queue in the transaction that commits their statements: both happen or neither.
     """
@@ -232,10 +274,10 @@ def _extract_batch(
     new_atom_ids = new_ids(ids, now)
     batch = extractor.extract_new(turns, before, segments, WriteContext(StoreReads(store), scope, new_atom_ids, now))
 
-    def write(detect_changes: bool) -> Receipt | None:
+    def write(detect_changes: bool) -> list[Receipt]:
         with store.transaction(TransactionMode.WRITE) as transaction:
-            if not transaction.queue.buffer.take(passages):
-                return None
+            if not transaction.queue.take_passages(passages):
+                return []
             receipt = Receipt(None, ())
             for origin, principal in dict.fromkeys(map(_responsibility, segments.values())):
                 part_atoms = [atom for atom in batch.atoms if _responsibility(atom) == (origin, principal)]
@@ -250,7 +292,7 @@ def _extract_batch(
                     SegmentBatch(), verdicts, writer, transaction, "extract", f"read {session_id}", None
                 )
                 receipt = replace(part_receipt, outcomes=(*receipt.outcomes, *part_receipt.outcomes))
-        return replace(receipt, stages=(("statements", batch.summary),), counts=batch.counts)
+        return [replace(receipt, stages=(("statements", batch.summary),), counts=batch.counts)]
 
     return write_with_retries(store, write)
 

@@ -9,17 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from lamina.atom.atom import Atom, kind_defaults
-from lamina.atom.identity import AtomId
-from lamina.atom.passage import close_segment, parse_segment, passages_of, render_passage
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom, AtomId, kind_defaults
+from lamina.atom.passage import close_segment, is_tool, parse_segment, passages_of, render_passage
+from lamina.atom.provenance import Origin, Scope, limit_origin, words_need_review
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin, limit_origin, words_need_review
 from lamina.capture.extractor import CapturedTurn
 from lamina.capture.pieces import TextPiece
 from lamina.store.base import AtomFilter
-from lamina.text.hidden_characters import HIDDEN_TEXT_TAG, has_hidden_text
-from lamina.text.speaker_roles import is_tool
+from lamina.text.normal_form import HIDDEN_TEXT_TAG, has_hidden_text
 
 _PASSAGE_SEPARATOR = "\n\n"
 _PAGE, _HEADING = "page", "heading"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lamina.atom.atom import Evidence
+from lamina.atom.passage import is_assistant, is_role
 from lamina.capture.extractor import CapturedTurn, ExtractedStatement
 from lamina.capture.memory_requests import find_labelled_statements, find_remember_requests, is_direct_order
-from lamina.capture.prose import find_fenced_code, is_pasted, is_prose, is_question
+from lamina.capture.prose import find_fenced_code, is_in_code, is_pasted, is_prose, is_question
 from lamina.models.state_model import SentenceState
 from lamina.states.state_reader import StateReader
 from lamina.text.normal_form import one_line
-from lamina.text.speaker_roles import is_assistant, is_role
 
 MIN_PROBABILITY = 0.5
 """The least probability at which the state model is believed."""
@@ -56,7 +56,7 @@ class StateExtractor:
             is_requested = state.end in requested
             start = requested.get(state.end, state.start)
             content = turn.text[start : state.end].strip()
-            in_code = any(first <= state.start < last for first, last in code_spans)
+            in_code = is_in_code(state.start, state.start + 1, code_spans)
             is_statement = is_requested or (not is_kept_out and not in_code and asserts_value(state, content))
             if not is_statement or content in seen_contents:
                 continue

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from lamina.atom.atom import Atom, Evidence
-from lamina.atom.identity import AtomId
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.atom import Atom, AtomId, Evidence, Relation, RelationName
 from lamina.capture.change.change_nomination import Nomination
 from lamina.capture.change.working_set import CURRENT_STATUSES, WorkingSet
 from lamina.capture.extractor import CapturedTurn, ExtractedStatement, StatedRelation, StoredStatement
@@ -36,12 +34,12 @@ def find_stored_statements(turns: Sequence[CapturedTurn], context: WriteContext)
     if not words:
         return []
     working_set = WorkingSet(context.reads, context.scope, context.now)
-    found = working_set.search(words, CURRENT_STATUSES, MAX_STORED, lambda atom, passage: not atom.is_segment)
+    matches = working_set.search(words, CURRENT_STATUSES, MAX_STORED, lambda atom, passage: not atom.is_segment)
     return [
         StoredStatement(
             atom.id, atom.content, atom.evidence[0] if atom.evidence else Evidence(atom.id, 1, 0, len(atom.content))
         )
-        for atom, _ in found
+        for atom, _ in matches
     ]
 
 

@@ -12,12 +12,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
 
-from lamina.atom.atom import Atom, Evidence
+from lamina.atom.atom import Atom, AtomId, Evidence, Relation, RelationName
 from lamina.atom.claim import MULTI_VALUED_KEY
-from lamina.atom.identity import AtomId
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.passage import is_assistant, is_system, is_tool
+from lamina.atom.provenance import statements_need_review
 from lamina.atom.status import Status
-from lamina.atom.trust import statements_need_review
 from lamina.capture.box import assign_boxes, filter_recent
 from lamina.capture.caller_input import CONTENT_LIMIT, parse_draft
 from lamina.capture.change.change_nomination import Nomination, Nominator, nominate_changes
@@ -57,7 +56,6 @@ from lamina.models.embedder import Embedder
 from lamina.models.errors import ModelError
 from lamina.states.state_reader import StateReader
 from lamina.text.normal_form import normal_form
-from lamina.text.speaker_roles import is_assistant, is_system, is_tool
 
 logger = logging.getLogger("lamina")
 
@@ -189,7 +187,8 @@ class StatementExtractor:
 
 def _recently_recalled(context: WriteContext) -> list[str]:
     """Return the contents of the statements that the last recalls returned; repeating them states nothing new."""
-    ids = context.reads.store.admin.recalls.recent(context.scope, RECENT_RECALLS)
+    recalls = context.reads.store.admin.recalls.read(context.scope, limit=RECENT_RECALLS)
+    ids = list(dict.fromkeys(atom_id for recall in recalls for atom_id in recall.atom_ids))
     return [atom.content for atom in context.reads.read_by_id(context.scope, ids).values() if not atom.is_segment]
 
 

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom, AtomId, IdSource
+from lamina.atom.provenance import Scope
 from lamina.store.base import AtomFilter, EvidenceSpan, Store, TextMatch, TextQuery
 
 MIN_SEARCH_LIMIT = 60
@@ -79,7 +78,7 @@ class StoreReads:
     def has_erased(self) -> bool:
         """Return whether anything was ever erased from the store."""
         if self._has_erased is None:
-            self._has_erased = self.store.admin.fingerprints.has_any()
+            self._has_erased = self.store.admin.erasures.has_fingerprints()
         return self._has_erased
 
 

@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from math import sqrt
 
-from lamina.text.normal_form import to_nfkc
+from lamina.text.analyser import to_nfkc
 
 SCANNED_CHARS = 4000
 SPREAD = 15.0

@@ -10,20 +10,18 @@ from typing import Annotated
 import typer
 
 from lamina.cli import (
-    bench,
+    checkout_commands,
     dream,
     erase,
     import_,
     init,
     install,
-    mcp,
     models,
     proposals_and_quarantine,
     read,
     review,
     serve,
     token,
-    tour,
     try_,
     upkeep,
     working_memory,
@@ -39,23 +37,22 @@ EPILOG = (
 app = typer.Typer(
     name="lamina", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich", epilog=EPILOG
 )
-for family in (
-    init,
-    tour,
-    try_,
-    write,
-    erase,
-    import_,
-    proposals_and_quarantine,
-    read,
-    upkeep,
-    dream,
-    serve,
-    mcp,
-    install,
-    bench,
+for commands in (
+    init.app,
+    checkout_commands.tour_app,
+    try_.app,
+    write.app,
+    erase.app,
+    import_.app,
+    proposals_and_quarantine.app,
+    read.app,
+    upkeep.app,
+    dream.app,
+    serve.app,
+    install.app,
+    checkout_commands.bench_app,
 ):
-    app.registered_commands += family.app.registered_commands
+    app.registered_commands += commands.registered_commands
 proposal_groups = (
     proposals_and_quarantine.profile,
     proposals_and_quarantine.semantic,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
 
@@ -146,15 +146,26 @@ def _set_signature(
     run: Callable[..., None], function: Callable[..., CommandResult | None] | None, *, has_dry_run: bool = False
 ) -> None:
     """Give the wrapper the parameters of the function and the shared options, for Typer."""
-    hints = get_type_hints(function, include_extras=True) if function else {}
-    command_parameters = list(inspect.signature(function).parameters.values())[1:] if function else []
     added: list[tuple[str, Any, Any]] = [("dry_run", DryRunOption, False)] if has_dry_run else []
     added += [("vault", VaultOption, None), ("scope", ScopeOption, None), ("json", JsonOption, False)]
     kind = inspect.Parameter.KEYWORD_ONLY
     parameters = [
         inspect.Parameter("ctx", kind, annotation=typer.Context),
-        *(parameter.replace(annotation=hints[parameter.name], kind=kind) for parameter in command_parameters),
+        *(_command_parameters(function) if function else ()),
         *(inspect.Parameter(name, kind, annotation=hint, default=default) for name, hint, default in added),
     ]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+
+
+def _command_parameters(function: Callable[..., CommandResult | None]) -> Iterator[inspect.Parameter]:
+    """Yield the parameters of a command after the session; `**options` are the keys of their typed dictionary."""
+    hints, kind = get_type_hints(function, include_extras=True), inspect.Parameter.KEYWORD_ONLY
+    for parameter in [*inspect.signature(function).parameters.values()][1:]:
+        if parameter.kind is not parameter.VAR_KEYWORD:
+            yield parameter.replace(annotation=hints[parameter.name], kind=kind)
+            continue
+        (options,) = get_args(hints[parameter.name])
+        for name, hint in get_type_hints(options, include_extras=True).items():
+            default = False if get_args(hint)[0] is bool else None
+            yield inspect.Parameter(name, kind, annotation=hint, default=default)

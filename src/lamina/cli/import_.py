@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.command import command
+from lamina.cli.command_options import PrivateOption
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextLine, shorten
 from lamina.cli.receipts import DRY_RUN_NOTE
 from lamina.cli.record_views import atom_data, format_day, one_line_text, short_id
-from lamina.cli.write import PrivateOption
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lamina.text.hidden_characters import escape_unprintable
+from lamina.text.normal_form import escape_unprintable
 from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:

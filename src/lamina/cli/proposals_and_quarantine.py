@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.command import command, command_group
+from lamina.cli.command_options import IdArgument, PrivateOption, ReasonOption
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, Json, OutputBlock, TextLine, shorten
 from lamina.cli.receipts import DRY_RUN_NOTE, commit_data, render_receipt, undo_blocks
 from lamina.cli.record_views import atom_data, one_line_text, short_id
 from lamina.cli.review import PANEL, render_decisions
-from lamina.cli.write import IdArgument, PrivateOption, ReasonOption
 
 if TYPE_CHECKING:
-    from lamina.review.proposal_groups import Proposed
+    from lamina.review.proposals import Proposed
 
 app = typer.Typer(rich_help_panel=PANEL)
 profile = command_group(

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
 from lamina.cli.command import command
+from lamina.cli.command_options import (
+    AsOfOption,
+    IdArgument,
+    KnownAtOption,
+    ListFilters,
+    QuestionArgument,
+    RecallFilters,
+    SinceOption,
+    select_given,
+)
 from lamina.cli.command_session import CommandSession
 from lamina.cli.journal_diff import ChangeGroup, Difference, list_differences
 from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextGrid, TextLine, shorten
-from lamina.cli.read_options import (
-    AsOfOption,
-    BlocksOption,
-    FilterStaleOption,
-    IncludeOption,
-    KnownAtOption,
-    LayersOption,
-    QuestionArgument,
-    ScopesOption,
-    SinceOption,
-    StatusesOption,
-)
 from lamina.cli.record_views import (
     atom_blocks,
     atom_data,
@@ -41,7 +39,6 @@ from lamina.cli.record_views import (
     short_id,
 )
 from lamina.cli.text_input import parse_since
-from lamina.cli.write import IdArgument
 from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
@@ -56,36 +53,19 @@ def recall(
     question: QuestionArgument,
     k: Annotated[int, typer.Option("-k", help="How many hits at most.")] = 10,
     mode: Annotated[str, typer.Option(help="facts_only, facts_plus_rules or full_context.")] = "full_context",
-    only_scopes: ScopesOption = None,
-    include: IncludeOption = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show every word, term and weight of each score.")] = False,
     show_all: Annotated[bool, typer.Option("--all", help="Also show hits below the relevance threshold.")] = False,
-    fast: Annotated[bool, typer.Option("--fast", help="Skip the comparison of token states.")] = False,
     ranking: Annotated[str, typer.Option(help="full, or plain: a fixed ranking by words alone.")] = "full",
     context: Annotated[bool, typer.Option("--context", help="Print the hits as context for an agent.")] = False,
     budget: Annotated[int, typer.Option(help="Maximum tokens of the context.", min=1)] = 2000,
-    block_names: BlocksOption = None,
-    as_of: AsOfOption = None,
-    known_at: KnownAtOption = None,
-    filter_stale: FilterStaleOption = False,
-    layer: LayersOption = None,
-    status: StatusesOption = None,
+    block_names: Annotated[
+        list[str] | None,
+        typer.Option("--block", help="Add the notes of this workstream to the context; can be repeated."),
+    ] = None,
+    **filters: Unpack[RecallFilters],
 ) -> CommandResult:
     """Find the passages that answer a question, best first, each with its reason."""
-    recalled = session.memory.recall(
-        question,
-        k,
-        mode=mode,
-        scopes=only_scopes or None,
-        include=include or (),
-        fast=fast,
-        ranking=ranking,
-        as_of=as_of,
-        known_at=known_at,
-        filter_stale=filter_stale,
-        layer=layer,
-        status=status,
-    )
+    recalled = session.memory.recall(question, k, mode=mode, ranking=ranking, **select_given(filters))
     _note_missing_models(session, recalled)
     from lamina.documents.recall import recall_document
 
@@ -207,50 +187,14 @@ def list_(
         list[str] | None, typer.Option("--status", help="Only atoms of this status; can be repeated. Default: active.")
     ] = None,
     all_statuses: Annotated[bool, typer.Option("--all", help="Atoms of every status.")] = False,
-    layer: LayersOption = None,
-    kind: Annotated[str | None, typer.Option(help="Only this kind.")] = None,
-    memory_type: Annotated[str | None, typer.Option(help="fact, procedure or narrative.")] = None,
-    subject: Annotated[str | None, typer.Option(help="Only atoms about this subject.")] = None,
-    session_id: Annotated[str | None, typer.Option("--session", help="Only atoms of this session.")] = None,
-    episode_id: Annotated[
-        str | None, typer.Option("--episode", help="Only atoms of this episode: the day and the session, DAY:SESSION.")
-    ] = None,
-    topic: Annotated[
-        str | None, typer.Option(help="Only statements on this topic; `lamina topics` lists them.")
-    ] = None,
-    verification: Annotated[
-        str | None, typer.Option(help="user_confirmed, system_inferred, unverified or disputed.")
-    ] = None,
-    policy_class: Annotated[str | None, typer.Option(help="ephemeral, durable or protected.")] = None,
-    lifecycle_state: Annotated[
-        str | None, typer.Option(help="candidate, validated, active, stale or archived.")
-    ] = None,
-    tier: Annotated[str | None, typer.Option(help="hot or cold.")] = None,
     limit: Annotated[int, typer.Option(help="How many at most.", min=1)] = 50,
     offset: Annotated[int, typer.Option(help="How many to skip.", min=0)] = 0,
-    as_of: AsOfOption = None,
-    known_at: KnownAtOption = None,
+    **filters: Unpack[ListFilters],
 ) -> CommandResult:
     """List atoms, newest first; pinned ones have a star. Boxes are listed with --kind box only."""
     memory = session.memory
-    page = memory.list(
-        status=None if all_statuses else status or "active",
-        layer=layer,
-        kind=kind,
-        memory_type=memory_type,
-        subject=subject,
-        session_id=session_id,
-        episode_id=episode_id,
-        topic=topic,
-        verification=verification,
-        policy_class=policy_class,
-        lifecycle_state=lifecycle_state,
-        tier=tier,
-        limit=limit + 1,
-        offset=offset,
-        as_of=as_of,
-        known_at=known_at,
-    )
+    statuses = None if all_statuses else status or "active"
+    page = memory.list(status=statuses, limit=limit + 1, offset=offset, **select_given(filters))
     atoms, more = page[:limit], len(page) > limit
     data = {"atoms": [atom_data(atom, memory.path_of(atom.id)) for atom in atoms], "more": more}
     blocks: list[OutputBlock] = [atoms_grid(atoms)] if atoms else [TextLine("no such atoms")]
@@ -263,9 +207,9 @@ def topics(
     session: CommandSession, limit: Annotated[int, typer.Option(help="How many at most.", min=1)] = 20
 ) -> CommandResult:
     """List the most frequent topics: subjects, names, tags and topics of boxes. A dream writes them to topics.md."""
-    found = session.memory.topics(limit)
-    rows = tuple((topic.name, str(topic.count), format_day(topic.newest)) for topic in found)
-    data = {"topics": [asdict(topic) | {"newest": format_time(topic.newest)} for topic in found]}
+    counts = session.memory.topics(limit)
+    rows = tuple((topic.name, str(topic.count), format_day(topic.newest)) for topic in counts)
+    data = {"topics": [asdict(topic) | {"newest": format_time(topic.newest)} for topic in counts]}
     return CommandResult(data, (TextGrid(("topic", "statements", "newest"), rows) if rows else TextLine("no topics"),))
 
 

@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, is_atom_id
 from lamina.atom.claim import claim_of
-from lamina.atom.identity import is_atom_id
 from lamina.atom.json_record import to_record
 from lamina.atom.passage import passages_of
 from lamina.cli.output import FieldList, Json, OutputBlock, TextGrid, TextLine, shorten

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
-from lamina.cli import write
 from lamina.cli.command import command, command_group
+from lamina.cli.command_options import (
+    ClaimOptions,
+    IdArgument,
+    IdsArgument,
+    NewTextArgument,
+    ReasonOption,
+    ValueOption,
+    parse_fields,
+)
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextLine, shorten
 from lamina.cli.receipts import atom_outcome_blocks, commit_data, outcome_data, undo_blocks
@@ -81,10 +89,7 @@ def list_pending(
     example="lamina review confirm 8qj1hjz0 1hjz0z1a  ·  lamina review confirm --source chatgpt",
 )
 def confirm(
-    session: CommandSession,
-    ids: write.IdsArgument = None,
-    source: SourceOption = None,
-    reason: write.ReasonOption = "confirmed",
+    session: CommandSession, ids: IdsArgument = None, source: SourceOption = None, reason: ReasonOption = "confirmed"
 ) -> CommandResult:
     """Confirm statements: they supersede the statements they replace; duplicates are merged."""
     with session.open_for_change() as memory:
@@ -93,10 +98,7 @@ def confirm(
 
 @command(review, "reject", has_dry_run=True, example='lamina review reject 8qj1hjz0 --reason "never said so"')
 def reject(
-    session: CommandSession,
-    ids: write.IdsArgument = None,
-    source: SourceOption = None,
-    reason: write.ReasonOption = "rejected",
+    session: CommandSession, ids: IdsArgument = None, source: SourceOption = None, reason: ReasonOption = "rejected"
 ) -> CommandResult:
     """Reject statements: the captured words stay, and the same words do not produce the statement again."""
     with session.open_for_change() as memory:
@@ -106,18 +108,14 @@ def reject(
 @command(review, "edit", has_dry_run=True, example='lamina review edit 8qj1hjz0 "Prefers green tea." --value green')
 def edit(
     session: CommandSession,
-    id: write.IdArgument,
-    content: write.NewTextArgument = None,
-    kind: write.KindOption = None,
-    subject: write.SubjectOption = None,
-    attribute: write.AttributeOption = None,
-    value: write.ValueOption = None,
-    reason: write.ReasonOption = "confirmed in other words",
+    id: IdArgument,
+    content: NewTextArgument = None,
+    reason: ReasonOption = "confirmed in other words",
+    **options: Unpack[ClaimOptions],
 ) -> CommandResult:
     """Edit a statement and confirm it in one commit."""
-    fields = write.drop_none(kind=kind, subject=subject, attribute=attribute, value=value)
     with session.open_for_change() as memory:
-        return render_decisions(session, [memory.review.edit(id, content, reason=reason, **fields)])
+        return render_decisions(session, [memory.review.edit(id, content, reason=reason, **parse_fields(options))])
 
 
 @command(review, "pairs", example="lamina review pairs  ·  lamina review pairs --all")
@@ -139,9 +137,9 @@ def pairs(
 @command(review, "keep", has_dry_run=True, example="lamina review keep 8qj1hjz0 --over 1hjz0z1a")
 def keep(
     session: CommandSession,
-    id: write.IdArgument,
+    id: IdArgument,
     over: Annotated[str, typer.Option("--over", metavar="ID", help="The other of the pair.", show_default=False)],
-    reason: write.ReasonOption = "kept",
+    reason: ReasonOption = "kept",
 ) -> CommandResult:
     """Keep one of a pair: an older other one is superseded, a newer one is invalidated."""
     with session.open_for_change() as memory:
@@ -150,7 +148,7 @@ def keep(
 
 @command(review, "both", has_dry_run=True, example="lamina review both 8qj1hjz0 1hjz0z1a")
 def both(
-    session: CommandSession, id: write.IdArgument, other: OtherIdArgument, reason: write.ReasonOption = "both are so"
+    session: CommandSession, id: IdArgument, other: OtherIdArgument, reason: ReasonOption = "both are so"
 ) -> CommandResult:
     """Keep both of a pair; they are not reported as a contradiction again."""
     with session.open_for_change() as memory:
@@ -165,24 +163,24 @@ def both(
 )
 def merge(
     session: CommandSession,
-    id: write.IdArgument,
+    id: IdArgument,
     other: OtherIdArgument,
     content: Annotated[
         str, typer.Argument(metavar="WORDS", help="The text of the merged statement.", show_default=False)
     ],
-    value: write.ValueOption = None,
-    reason: write.ReasonOption = "merged",
+    value: ValueOption = None,
+    reason: ReasonOption = "merged",
 ) -> CommandResult:
     """Replace both of a pair by one statement in your words."""
     with session.open_for_change() as memory:
-        receipt = memory.review.merge(id, other, content, reason=reason, **write.drop_none(value=value))
+        receipt = memory.review.merge(id, other, content, reason=reason, **parse_fields({"value": value}))
         return render_decisions(session, [receipt])
 
 
 @command(review, "later", has_dry_run=True, example='lamina review later 8qj1hjz0 1hjz0z1a --note "ask Ann"')
 def later(
     session: CommandSession,
-    id: write.IdArgument,
+    id: IdArgument,
     other: OtherIdArgument,
     note: Annotated[
         str, typer.Option("--note", help="What you need to find out; stored with the pair.")

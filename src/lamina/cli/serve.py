@@ -1,4 +1,4 @@
-"""`lamina serve`: runs the daemon of a vault, with the HTTP API, MCP and the web page."""
+"""`lamina serve` and `lamina mcp`: serve a vault over HTTP with its daemon, or to one host over standard input."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from lamina.cli import exit_codes
 from lamina.cli.command import command
 from lamina.cli.command_session import CommandSession
-from lamina.cli.optional_packages import require_extra
 from lamina.cli.output import CommandOutput, Json
 from lamina.errors import InvalidInput
 from lamina.logs import start_logging, stop_logging
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from lamina.memory import Memory
 
 app = typer.Typer(rich_help_panel="Serve")
+EXTRA_PACKAGES = {"mcp": ("mcp",), "serve": ("fastapi", "jinja2", "markdown_it", "mcp", "multipart", "nh3", "uvicorn")}
+"""The packages that each extra needs."""
 MAX_INTERVAL = 86_400.0
 LOG_LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO, "debug": logging.DEBUG}
 OWNER_TOKEN_NAME = "owner"
@@ -73,6 +75,38 @@ def serve(
             _serve_requests(memory, report, stop_signal, every, (host, port, expose))
 
 
+@command(app, "mcp", example="lamina mcp  ·  lamina mcp --vault ~/notes --scope org:acme:agent:coder")
+def mcp(
+    session: CommandSession,
+    origin: Annotated[
+        Literal["agent", "human"],
+        typer.Option(
+            "--as",
+            help="The origin of what the client writes: agent, or human for yourself, who may also decide reviews.",
+        ),
+    ] = "agent",
+    read_only: Annotated[bool, typer.Option("--read-only", help="Allow only tools that change nothing.")] = False,
+) -> None:
+    """Serve agents over MCP on standard input and output, until the host closes them."""
+    require_extra("mcp")
+    from lamina.mcp.lazy_vault import VaultOptions
+    from lamina.mcp.stdio_transport import serve
+
+    serve(VaultOptions(session.choice.folder, session.scope, is_human=origin == "human", is_read_only=read_only))
+
+
+def missing_packages(extra: str) -> list[str]:
+    """Return the packages of an extra that are not installed."""
+    return [part for part in EXTRA_PACKAGES[extra] if find_spec(part) is None]
+
+
+def require_extra(extra: str) -> None:
+    """Raise InvalidInput with the install command if a package of an extra is missing."""
+    absent = missing_packages(extra)
+    if absent:
+        raise InvalidInput(f"{', '.join(absent)} not installed; run `pip install 'lamina[{extra}]'`")
+
+
 def _serve_requests(
     memory: Memory, report: EventHandler, stop_signal: StopSignal, every: float, listen_on: tuple[str, int, bool]
 ) -> None:
@@ -94,7 +128,7 @@ def _serve_requests(
 def _create_owner_token(served: ServedMemory, report: EventHandler) -> None:
     """Create a token for the vault's owner if there is none, and print it once."""
     from lamina.access import Right
-    from lamina.atom.trust import Origin
+    from lamina.atom.provenance import Origin
     from lamina.daemon import DaemonEvent, DaemonEventType
 
     if served.tokens.list():

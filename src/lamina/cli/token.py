@@ -46,7 +46,7 @@ def create(
 ) -> CommandResult:
     """Create a token and print it once; only its hash is stored."""
     from lamina.access import Right
-    from lamina.atom.trust import Origin
+    from lamina.atom.provenance import Origin
 
     try:
         parsed_right, parsed_origin = Right(right), Origin(origin)
@@ -81,7 +81,7 @@ def revoke(session: CommandSession, name: NameArgument) -> CommandResult:
 def _token_store(session: CommandSession) -> AccessTokenStore:
     from lamina.access import AccessTokenStore
 
-    return AccessTokenStore(session.memory.engine.state, session.memory.now)
+    return AccessTokenStore(session.memory.engine.store.admin.access, session.memory.now)
 
 
 def _token_fields(token: AccessToken) -> tuple[tuple[str, str], ...]:
@@ -90,7 +90,7 @@ def _token_fields(token: AccessToken) -> tuple[tuple[str, str], ...]:
         ("id", token.id),
         ("name", token.name),
         ("scope", token.scope),
-        ("right", token.right.value),
+        ("right", token.right),
         ("as", token.origin.value),
         ("made", format_day(token.made_at)),
         ("until", until),
@@ -102,7 +102,7 @@ def _token_data(token: AccessToken) -> Json:
         "id": token.id,
         "name": token.name,
         "scope": token.scope,
-        "right": token.right.value,
+        "right": token.right,
         "as": token.origin.value,
         "made_at": format_time(token.made_at),
         "expires_at": format_time(token.expires_at) if token.expires_at else None,

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.command import command
+from lamina.cli.command_options import LayersOption, StatusesOption
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, FieldList, OutputBlock, TextGrid, TextLine
 from lamina.cli.progress import ProgressBar
-from lamina.cli.read_options import LayersOption, StatusesOption
 from lamina.cli.receipts import DRY_RUN_NOTE
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lamina.cli.command import command, command_group
+from lamina.cli.command_options import OriginOption, PrivateOption, TagsOption
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, OutputBlock, TextGrid, TextLine, shorten
 from lamina.cli.receipts import render_atom, render_receipt
 from lamina.cli.record_views import atom_data, format_minute, one_line_text, short_id
 from lamina.cli.text_input import read_text_argument
-from lamina.cli.write import OriginOption, PrivateOption, TagsOption
 
 if TYPE_CHECKING:
     from lamina.atom.atom import Atom

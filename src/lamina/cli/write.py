@@ -3,87 +3,35 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Unpack
 
 import typer
 
-from lamina.atom.identity import is_atom_id
+from lamina.atom.atom import is_atom_id
 from lamina.cli.command import command
+from lamina.cli.command_options import (
+    IdArgument,
+    NewTextArgument,
+    ReasonOption,
+    RevisionOptions,
+    SourceOptions,
+    StatementOptions,
+    parse_fields,
+)
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, Json
 from lamina.cli.receipts import render_change, render_feedback, render_outcome_counts, render_receipt, render_undo
-from lamina.cli.text_input import (
-    parse_json_turns,
-    parse_metadata_options,
-    parse_time_option,
-    read_document_argument,
-    read_text_argument,
-)
+from lamina.cli.text_input import parse_json_turns, read_document_argument, read_text_argument
 from lamina.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lamina.atom.atom import Atom
-    from lamina.atom.identity import AtomId
+    from lamina.atom.atom import Atom, AtomId
     from lamina.capture.pieces import TextPiece
     from lamina.memory import Memory
 
 app = typer.Typer(rich_help_panel="Write")
-
-IdArgument = Annotated[
-    str, typer.Argument(metavar="ID", help="The id of an atom, or the end of it.", show_default=False)
-]
-IdsArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="[ID]...", help="Ids of atoms, or the ends of ids.", show_default=False)
-]
-NewTextArgument = Annotated[str | None, typer.Argument(help="The new text. Default: unchanged.", show_default=False)]
-ReasonOption = Annotated[str, typer.Option("--reason", help="The reason; stored in the journal.")]
-KindOption = Annotated[str | None, typer.Option(help="fact, preference, decision, event, … Default: fact.")]
-SubjectOption = Annotated[str | None, typer.Option(help="What it is about; with --attribute it fills a claim.")]
-AttributeOption = Annotated[str | None, typer.Option(help="The property of the subject.")]
-ValueOption = Annotated[str | None, typer.Option(help="The value of the property.")]
-TagsOption = Annotated[list[str] | None, typer.Option("--tag", help="A tag; can be repeated.")]
-EntitiesOption = Annotated[
-    list[str] | None, typer.Option("--entity", help="A person or thing it names; can be repeated.")
-]
-MetadataOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--metadata",
-        metavar="KEY=VALUE",
-        help="A further field, such as workflow=deploy; can be repeated. true, 0.5 and [a, b] keep their types.",
-    ),
-]
-ValidFromOption = Annotated[str | None, typer.Option(help="True from this time (ISO 8601, UTC).")]
-ValidUntilOption = Annotated[str | None, typer.Option(help="True until this time; a date includes that day.")]
-ExpiresAtOption = Annotated[str | None, typer.Option(help="Not needed after this time.")]
-ConfidenceOption = Annotated[float | None, typer.Option(help="How sure, 0 to 1.")]
-ImportanceOption = Annotated[float | None, typer.Option(help="How important, 0 to 1.")]
-DurabilityOption = Annotated[str | None, typer.Option(help="How fast it fades: core, standard or ephemeral.")]
-LayerOption = Annotated[
-    str | None, typer.Option(help="The layer to write it to: profile, semantic, procedural, episodic, …")
-]
-MemoryTypeOption = Annotated[str | None, typer.Option(help="fact, procedure or narrative.")]
-OriginOption = Annotated[str | None, typer.Option(help="Where it comes from: human, agent, document, web, …")]
-SessionOption = Annotated[str | None, typer.Option("--session", help="The session it belongs to.")]
-SourceIdOption = Annotated[str | None, typer.Option("--source", help="The source it came from.")]
-AtOption = Annotated[
-    str | None, typer.Option("--at", help="When it was said (ISO 8601, UTC unless it has a zone). Default: now.")
-]
-ValenceOption = Annotated[
-    float | None,
-    typer.Option(
-        "--valence", help="How pleasant (1) or unpleasant (-1) it is; by its words if not given.", min=-1, max=1
-    ),
-]
-KeyOption = Annotated[
-    str | None, typer.Option(help="Idempotency key: a second request with the same key changes nothing.")
-]
-AgentsOption = Annotated[
-    list[str] | None, typer.Option("--agent", help="An agent it is also for, which finds it first; can be repeated.")
-]
-PrivateOption = Annotated[bool, typer.Option("--private", help="Store it in the agent's private scope.")]
 
 
 @command(
@@ -98,9 +46,6 @@ def capture(
     words: Annotated[
         str | None, typer.Argument(help="The text, a file, or - for stdin.", metavar="[WORDS|FILE|-]")
     ] = None,
-    session_id: SessionOption = None,
-    source_id: SourceIdOption = None,
-    at: AtOption = None,
     speaker: Annotated[str | None, typer.Option(help="Who said it.")] = None,
     turns: Annotated[
         bool, typer.Option("--turns", "--jsonl", help="The input is JSON turns {speaker|role, content, at}.")
@@ -109,14 +54,11 @@ def capture(
         Path | None, typer.Option("--codebase", metavar="FOLDER", help="Capture an outline of a source code folder.")
     ] = None,
     name: Annotated[str | None, typer.Option("--name", help="The name of the code base. Default: its folder.")] = None,
-    origin: OriginOption = None,
-    agents: AgentsOption = None,
-    private: PrivateOption = False,
-    key: KeyOption = None,
+    **options: Unpack[SourceOptions],
 ) -> CommandResult:
     """Store words verbatim and extract statements; statements of a file stay pending until you confirm them."""
     if codebase is not None:
-        return _capture_codebase(session, codebase, name, private)
+        return _capture_codebase(session, codebase, name, options.get("private", False))
     document = None if turns or speaker else read_document_argument(words)
     text, file = read_text_argument(words) if document is None else ("", document.name)
     captured: str | Sequence[dict[str, Json]] | Sequence[TextPiece] = text if document is None else document.pieces
@@ -124,21 +66,10 @@ def capture(
         captured = parse_json_turns(text)
     elif speaker:
         captured = [{"speaker": speaker, "content": text}]
-    elif file:
-        # A file is evidence; its statements are pending until a person confirms them.
-        origin = origin or "document"
+    # A file is evidence; its statements are pending until a person confirms them.
+    about_file = {"source_id": file, "origin": None if turns or speaker else "document"} if file else {}
     with session.open_for_change() as memory:
-        receipt = memory.capture(
-            captured,
-            name=file,
-            session_id=session_id,
-            source_id=source_id or file,
-            observed_at=parse_time_option(at),
-            origin=origin,
-            agents=agents or (),
-            private=private,
-            key=key,
-        )
+        receipt = memory.capture(captured, name=file, **{**about_file, **parse_fields(options)})
         view = render_receipt(session, memory, receipt)
     session.embed_pending()
     return view
@@ -161,62 +92,12 @@ def _capture_codebase(session: CommandSession, folder: Path, name: str | None, p
 def remember(
     session: CommandSession,
     content: Annotated[str, typer.Argument(help="The statement, or - for stdin.", show_default=False)],
-    kind: KindOption = None,
-    subject: SubjectOption = None,
-    attribute: AttributeOption = None,
-    value: ValueOption = None,
-    tags: TagsOption = None,
-    entities: EntitiesOption = None,
-    metadata: MetadataOption = None,
-    valid_from: ValidFromOption = None,
-    valid_until: ValidUntilOption = None,
-    expires_at: ExpiresAtOption = None,
-    at: AtOption = None,
-    pinned: Annotated[bool, typer.Option("--pinned", help="Never forgotten or merged by maintenance.")] = False,
-    confidence: ConfidenceOption = None,
-    importance: ImportanceOption = None,
-    valence: ValenceOption = None,
-    durability: DurabilityOption = None,
-    memory_type: MemoryTypeOption = None,
-    layer: LayerOption = None,
-    session_id: SessionOption = None,
-    source_id: SourceIdOption = None,
-    origin: OriginOption = None,
-    reason: Annotated[str | None, typer.Option(help="The reason; stored in the journal.")] = None,
-    agents: AgentsOption = None,
-    private: PrivateOption = False,
-    key: KeyOption = None,
+    **options: Unpack[StatementOptions],
 ) -> CommandResult:
     """Write one statement; an older value of the same claim is superseded, not overwritten."""
     text = read_text_argument("-")[0] if content == "-" else content
-    fields = drop_none(
-        kind=kind,
-        subject=subject,
-        attribute=attribute,
-        value=value,
-        tags=tags or None,
-        entities=entities or None,
-        metadata=parse_metadata_options(metadata),
-        valid_from=parse_time_option(valid_from),
-        valid_until=parse_time_option(valid_until, end=True),
-        expires_at=parse_time_option(expires_at, end=True),
-        observed_at=parse_time_option(at),
-        pinned=pinned or None,
-        confidence=confidence,
-        importance=importance,
-        valence=valence,
-        durability=durability,
-        memory_type=memory_type,
-        layer=layer,
-        session_id=session_id,
-        source_id=source_id,
-        origin=origin,
-        agents=agents or None,
-        reason=reason,
-        key=key,
-    )
     with session.open_for_change() as memory:
-        return render_receipt(session, memory, memory.remember(text, private=private, **fields))
+        return render_receipt(session, memory, memory.remember(text, **parse_fields(options)))
 
 
 @command(
@@ -227,40 +108,10 @@ def revise(
     id: IdArgument,
     content: NewTextArgument = None,
     reason: ReasonOption = "revised",
-    kind: KindOption = None,
-    subject: SubjectOption = None,
-    attribute: AttributeOption = None,
-    value: ValueOption = None,
-    tags: TagsOption = None,
-    entities: EntitiesOption = None,
-    metadata: MetadataOption = None,
-    valid_from: ValidFromOption = None,
-    valid_until: ValidUntilOption = None,
-    expires_at: ExpiresAtOption = None,
-    confidence: ConfidenceOption = None,
-    importance: ImportanceOption = None,
-    valence: ValenceOption = None,
-    durability: DurabilityOption = None,
-    memory_type: MemoryTypeOption = None,
+    **options: Unpack[RevisionOptions],
 ) -> CommandResult:
     """Write a new version of an atom; the old one stays in its history."""
-    fields = drop_none(
-        kind=kind,
-        subject=subject,
-        attribute=attribute,
-        value=value,
-        tags=tags or None,
-        entities=entities or None,
-        metadata=parse_metadata_options(metadata),
-        valid_from=parse_time_option(valid_from),
-        valid_until=parse_time_option(valid_until, end=True),
-        expires_at=parse_time_option(expires_at, end=True),
-        confidence=confidence,
-        importance=importance,
-        valence=valence,
-        durability=durability,
-        memory_type=memory_type,
-    )
+    fields = parse_fields(options)
     return _change_atom(
         session, id, reason, lambda memory, atom_id: memory.revise(atom_id, content, reason=reason, **fields)
     )
@@ -379,11 +230,6 @@ def _change_atom(
     with session.open_for_change() as memory:
         before = memory.get(id)
         return render_change(session, memory, before, change(memory, before.id), reason)
-
-
-def drop_none(**fields: Any) -> dict[str, Any]:
-    """Return the options that were given."""
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _resolve_commit_id(memory: Memory, name: str) -> str:

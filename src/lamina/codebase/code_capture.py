@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from lamina.atom.atom import Atom, kind_defaults
-from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.atom import Atom, AtomId, IdSource, kind_defaults
 from lamina.atom.kinds import Layer
+from lamina.atom.provenance import statements_need_review
 from lamina.atom.status import ENDED, Status
-from lamina.atom.trust import statements_need_review
 from lamina.capture.erased_text import find_erased_statements
 from lamina.capture.existing_statements import is_undone
 from lamina.capture.receipt import Outcome, Receipt, Result
@@ -23,8 +22,8 @@ from lamina.capture.statement_commit import Writer, limit_to_trust, retry_exclus
 from lamina.capture.store_reads import StoreReads, new_ids
 from lamina.codebase.code_summary import CodebaseSummary, CodeEntry
 from lamina.errors import InvalidInput
-from lamina.store.base import AtomChange, AtomFilter, Commit, Store
-from lamina.text.hidden_characters import HIDDEN_TEXT_TAG, has_hidden_text
+from lamina.store.base import AtomFilter, Store
+from lamina.text.normal_form import HIDDEN_TEXT_TAG, has_hidden_text
 
 KIND = "code"
 CODEBASE, PATH, SHA256, READ_BY = "codebase", "path", "sha256", "read_by"
@@ -160,15 +159,9 @@ def _commit_outcomes(results: Sequence[_EntryOutcome], capture: _CodeCapture, ro
     if not written:
         same = (Outcome(Result.DUPLICATE, root_atom, "nothing has changed"),) if root_atom else ()
         return Receipt(None, same, stages=stages)
-    commit = Commit(
-        actor=writer.actor,
-        origin=writer.origin,
-        verb="capture",
-        scope=writer.scope,
-        reason=f"codebase {redact(summary.name).text}: {_describe_counts(written, 0)}",
-        changes=tuple(AtomChange(allowed[entry.outcome.atom.id]) for entry in written),
-    )
-    committed = store.journal.append(commit)
+    reason = f"codebase {redact(summary.name).text}: {_describe_counts(written, 0)}"
+    changed = [allowed[entry.outcome.atom.id] for entry in written]
+    committed = store.journal.append(writer.commit("capture", reason, changed))
     stored = {atom.id: atom for atom in committed.atoms}
     outcomes = (
         Outcome(o.result, stored.get(o.atom.id, o.atom), o.reason) for o in (entry.outcome for entry in written)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from typing import Protocol
@@ -13,6 +15,10 @@ from lamina.codebase.signatures import ParsedSource, Signature, first_doc_line, 
 PARSER_ID = "tree-sitter-1"
 _MAX_DEPTH = 2
 _MAX_NODES = 100_000
+_MAX_NESTED_CONTAINERS = 50
+_MAX_PARSE_SECONDS = 2.0
+"""Processor time; the largest file that is read takes a tenth of a second."""
+_BLOCK_BYTES = 1024
 
 _GRAMMAR_MODULES: dict[str, tuple[str, str]] = {
     "JavaScript": ("tree_sitter_javascript", "language"),
@@ -62,18 +68,18 @@ class SyntaxNode(Protocol):
 
 
 def parse_with_grammar(text: str, language: str) -> ParsedSource | None:
-    """Return what a source file defines; None if its grammar is not installed."""
+    """Return what a source file defines; None if its grammar is not installed or it is not worth parsing with it."""
     parse = _load_parser(language)
-    if parse is None:
-        return None
     data = text.encode()
-    root = parse(data)
+    root = parse(data) if parse is not None else None
+    if root is None:
+        return None
     about = next((_comment_line(child, data) for child in root.named_children[:1] if child.type in _COMMENTS), "")
     return ParsedSource(language, about, tuple(_DefinitionReader(data).signatures_in(root, 0)), PARSER_ID)
 
 
 @lru_cache(maxsize=len(_GRAMMAR_MODULES))
-def _load_parser(language: str) -> Callable[[bytes], SyntaxNode] | None:
+def _load_parser(language: str) -> Callable[[bytes], SyntaxNode | None] | None:
     package, name = _GRAMMAR_MODULES[language]
     try:
         engine, grammar = import_module("tree_sitter"), import_module(package)
@@ -81,11 +87,26 @@ def _load_parser(language: str) -> Callable[[bytes], SyntaxNode] | None:
         return None
     parser_language = engine.Language(getattr(grammar, name)())
 
-    def parse(data: bytes) -> SyntaxNode:
-        root: SyntaxNode = engine.Parser(parser_language).parse(data).root_node
-        return root
+    def parse(data: bytes) -> SyntaxNode | None:
+        blocks = _TimedBlocks(data, time.thread_time() + _MAX_PARSE_SECONDS)
+        root: SyntaxNode = engine.Parser(parser_language).parse(blocks.read).root_node
+        return None if blocks.is_late else root
 
     return parse
+
+
+@dataclass(slots=True)
+class _TimedBlocks:
+    """The bytes of a file for a parser; they end early once it has used its time, as it does on text that is no code:
+    recovering from errors takes it quadratic time."""
+
+    data: bytes
+    deadline: float
+    is_late: bool = False
+
+    def read(self, offset: int, point: object) -> bytes:
+        self.is_late = self.is_late or time.thread_time() > self.deadline
+        return b"" if self.is_late else self.data[offset : offset + _BLOCK_BYTES]
 
 
 class _DefinitionReader:
@@ -94,15 +115,15 @@ class _DefinitionReader:
     def __init__(self, data: bytes) -> None:
         self._data, self._nodes_left = data, _MAX_NODES
 
-    def signatures_in(self, node: SyntaxNode, depth: int) -> Iterator[Signature]:
+    def signatures_in(self, node: SyntaxNode, depth: int, containers: int = 0) -> Iterator[Signature]:
         for child in node.named_children:
             self._nodes_left -= 1
             if self._nodes_left < 0:
                 return
             if child.type in _DEFINITIONS:
                 yield from self._definition(child, depth)
-            elif child.type in _CONTAINERS:
-                yield from self.signatures_in(child, depth)
+            elif child.type in _CONTAINERS and containers < _MAX_NESTED_CONTAINERS:
+                yield from self.signatures_in(child, depth, containers + 1)
 
     def _definition(self, node: SyntaxNode, depth: int) -> Iterator[Signature]:
         body = _body(node)

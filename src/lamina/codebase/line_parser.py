@@ -20,6 +20,7 @@ _MAX_SIGNATURES = 1000
 _MAX_LINE_LENGTH = 600
 _MAX_JOINED_LINES = 12
 """At most this many lines of a declaration are joined to find its end."""
+_MAX_COMMENT_LINES = 200
 _MULTILINE_TEXT = r"/\*.*?(?:\*/|\Z)|\"{3}.*?(?:\"{3}|\Z)|`(?:[^`\\]|\\.)*+(?:`|\Z|\\)"
 _COMMENTS_AND_STRINGS = rf"{_MULTILINE_TEXT}|\"(?:[^\"\\\n]|\\.)*+(?:\"|(?=\n)|\Z|\\)|//[^\n]*"
 _NOT_CODE = re.compile(rf"{_COMMENTS_AND_STRINGS}|'(?:[^'\\\n]|\\.)*+(?:'|(?=\n)|\Z|\\)", re.DOTALL)
@@ -113,8 +114,10 @@ def _without_body(text: str) -> str:
 def _doc(lines: list[str], at: int) -> str:
     """Return the first line of the comment directly above a definition."""
     comment_lines: list[str] = []
-    while at > 0 and (line := lines[at - 1].strip()) and (COMMENT_START.match(line) or line.startswith(("@", "#["))):
-        at -= 1
+    for above in reversed(lines[max(0, at - _MAX_COMMENT_LINES) : at]):
+        line = above.strip()
+        if not line or not (COMMENT_START.match(line) or line.startswith(("@", "#["))):
+            break
         if line.startswith("//!"):
             break
         if not line.startswith(("@", "#[", "#include", "#define")) and (mark := COMMENT_START.match(line)):

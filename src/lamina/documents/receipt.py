@@ -81,6 +81,17 @@ class UndoDocument(JsonDocument):
     commits: list[UndoCommitDocument]
 
 
+class PassageChangeDocument(JsonDocument):
+    """A passage that an erasure would change; `becomes` is empty if nothing of it is left."""
+
+    atom_id: str
+    passage: int
+    origin: str
+    text: str
+    becomes: str
+    is_more_trusted: Annotated[bool, Field(description="It is trusted more than what was asked to be erased.")]
+
+
 class ErasureDocument(JsonDocument):
     """The receipt of an erasure: what was removed where, and which copies lamina cannot reach."""
 
@@ -90,6 +101,10 @@ class ErasureDocument(JsonDocument):
     still_in: list[str]
     outside: list[str]
     finished: bool
+    also_in: Annotated[list[str], Field(description="Memories that have some of the words themselves, and stay.")]
+    changes: Annotated[
+        list[PassageChangeDocument], Field(description="In a dry run, every passage that would change, with its text.")
+    ]
 
 
 def receipt_document(receipt: Receipt) -> ReceiptDocument:
@@ -129,4 +144,5 @@ def undo_document(memory: Memory, commits: Sequence[CommitResult]) -> UndoDocume
 
 def erasure_document(receipt: ErasureReceipt) -> ErasureDocument:
     """Return the document of an erasure receipt."""
-    return ErasureDocument.of(receipt, removed=dict(receipt.removed))
+    changes = [PassageChangeDocument.of(change) for change in receipt.changes]
+    return ErasureDocument.of(receipt, removed=dict(receipt.removed), changes=changes)

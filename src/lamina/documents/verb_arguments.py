@@ -1,18 +1,18 @@
-"""The arguments of the verbs: each is described and bounded here, and HTTP and MCP build their requests from them.
+"""The arguments of the verbs, described and bounded once: HTTP and MCP select theirs from these types and models.
 
-A surface decides which of them a request has and which are required. HTTP is strict: 1 or "no" is not a boolean. MCP
-accepts what is like a value, because models are not careful about types.
+A surface decides which of them a request has, which are required, and what a time may look like: HTTP takes ISO 8601,
+MCP any text that the verbs understand, because models are not careful.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from lamina.atom.kinds import Layer
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 
 MAX_FACT_BYTES, MAX_QUESTION_BYTES = 64 * 1024, 4 * 1024
 MAX_TURN_LENGTH, MAX_LABEL_LENGTH, MAX_KEY_LENGTH = 512 * 1024, 500, 200
@@ -38,6 +38,9 @@ def _limit_bytes(limit: int) -> AfterValidator:
 
     return AfterValidator(check)
 
+
+Time = TypeVar("Time", bound=str)
+"""The type of a time, which each surface chooses."""
 
 Flag = Annotated[bool, Field(strict=True)]
 UnitInterval = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
@@ -75,33 +78,44 @@ OBSERVED_AT = Field(
     "such as “next Friday” are relative to it."
 )
 
-# Of a turn and a capture
-TurnText = Annotated[str, Field(max_length=MAX_TURN_LENGTH, description="The text, verbatim.")]
-Speaker = Annotated[Label | None, Field(description="Who said it, by name.")]
-Role = Annotated[Label | None, Field(description="user or assistant, if there is no name.")]
-TURN_TIME = Field(description="When it was said.")
-Wait = Annotated[
-    Flag,
-    Field(
-        description="Wait until statements were extracted, and return the outcome of each. With a "
-        "chat model this can take a minute. Without waiting, the text is still stored and searchable immediately."
-    ),
-]
 
-# Of a statement
+class TurnFields(VerbArguments, Generic[Time]):
+    """One turn of a conversation."""
+
+    content: Annotated[str, Field(max_length=MAX_TURN_LENGTH, description="The text, verbatim.")]
+    speaker: Annotated[Label | None, Field(description="Who said it, by name.")] = None
+    role: Annotated[Label | None, Field(description="user or assistant, if there is no name.")] = None
+    at: Annotated[Time | None, Field(description="When it was said.")] = None
+
+
+class CaptureOptions(VerbArguments, Generic[Time]):
+    """What a capture is told about its text."""
+
+    session_id: SessionId = None
+    source_id: SourceId = None
+    observed_at: Annotated[Time | None, OBSERVED_AT] = None
+    origin: StatedOrigin = None
+    agents: Agents = Field(default=[])
+    private: Private = False
+    wait: Annotated[
+        Flag,
+        Field(
+            description="Wait until statements were extracted, and return the outcome of each. With a chat model this "
+            "can take a minute. Without waiting, the text is still stored and searchable immediately."
+        ),
+    ] = False
+
+
 StatementText = Annotated[str, Field(min_length=1, max_length=MAX_FACT_BYTES), _limit_bytes(MAX_FACT_BYTES)]
 STATEMENT = Field(
     description="The statement: one self-contained sentence that names who or what it is about, up to 64 KiB."
 )
 KindName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
-Kind = Annotated[
-    KindName,
-    Field(
-        description="The kind of statement: fact, preference, decision, rule, goal, commitment, procedure, event, "
-        "habit, interest, correction, question, reminder, …"
-    ),
-]
-Subject = Annotated[Label, Field(description="Who or what it is about, such as Ann or billing.")]
+KIND = Field(
+    description="The kind of statement: fact, preference, decision, rule, goal, commitment, procedure, event, habit, "
+    "interest, correction, question, reminder, …"
+)
+SUBJECT = Field(description="Who or what it is about, such as Ann or billing.")
 Attribute = Annotated[
     Label | None,
     Field(
@@ -110,7 +124,7 @@ Attribute = Annotated[
     ),
 ]
 Value = Annotated[Label | None, Field(description="The value of that attribute, such as Acme.")]
-Tags = Annotated[Labels, Field(description="Topics, a word or two each.")]
+TAGS = Field(description="Topics, a word or two each.")
 Entities = Annotated[Labels, Field(description="Names it mentions.")]
 VALID_FROM = Field(description="Since when it is true, if known: 2026-03-02.")
 VALID_UNTIL = Field(description="Until when it is true; 2026-03-02 means through that day.")
@@ -123,16 +137,19 @@ _MetadataScalar = (
 )
 Metadata = Annotated[
     dict[Label, _MetadataScalar | Annotated[list[_MetadataScalar], Field(max_length=MAX_LABELS)]],
-    Field(
-        max_length=MAX_METADATA_KEYS,
-        description="Further fields; values are text, numbers, booleans, or lists. A value of the profile has "
-        "profile_key, value and reason; an abstraction origin and topic_tags; a procedure workflow and canonical.",
-    ),
+    Field(max_length=MAX_METADATA_KEYS),
 ]
-Confidence = Annotated[UnitInterval, Field(description="The confidence: 1 stated, .7 implied, .4 inferred.")]
-Importance = Annotated[UnitInterval, Field(description="How much it matters; .5 is ordinary.")]
-Valence = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False, strict=True)]
-VALENCE = Field(description="How pleasant (1) or unpleasant (-1) it is; by its words if not given.")
+METADATA = Field(
+    description="Further fields; values are text, numbers, booleans, or lists; in a revision, empty text removes a "
+    "key. A value of the profile has profile_key, value and reason; an abstraction origin and topic_tags; a procedure "
+    "workflow and canonical."
+)
+CONFIDENCE = Field(description="The confidence: 1 stated, .7 implied, .4 inferred.")
+IMPORTANCE = Field(description="How much it matters; .5 is ordinary.")
+Valence = Annotated[
+    Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False, strict=True)] | None,
+    Field(description="How pleasant (1) or unpleasant (-1) it is; by its words if not given."),
+]
 Pinned = Annotated[Flag, Field(description="Never fade, and be part of every context. Use it rarely.")]
 StatedLayer = Annotated[
     Layer | None,
@@ -140,7 +157,23 @@ StatedLayer = Annotated[
 ]
 LinkConfidence = Annotated[UnitInterval, Field(description="The confidence of the link.")]
 
-# Of a recall
+
+class RevisionArguments(VerbArguments, Generic[Time]):
+    """The fields of a statement that can be given and changed on every surface; those that are missing stay."""
+
+    kind: Annotated[KindName | None, KIND] = None
+    subject: Annotated[Label | None, SUBJECT] = None
+    attribute: Attribute = None
+    value: Value = None
+    tags: Annotated[Labels | None, TAGS] = None
+    metadata: Annotated[Metadata | None, METADATA] = None
+    valid_from: Annotated[Time | None, VALID_FROM] = None
+    valid_until: Annotated[Time | None, VALID_UNTIL] = None
+    confidence: Annotated[UnitInterval | None, CONFIDENCE] = None
+    importance: Annotated[UnitInterval | None, IMPORTANCE] = None
+    valence: Valence = None
+
+
 Question = Annotated[
     str,
     Field(
@@ -151,36 +184,54 @@ Question = Annotated[
     _limit_bytes(MAX_QUESTION_BYTES),
 ]
 HitCount = Annotated[int, Field(ge=1, le=MAX_HITS, description="How many hits at most.")]
-Mode = Annotated[
-    Literal["full_context", "facts_plus_rules", "facts_only"],
-    Field(
-        description="full_context searches statements, rules and what was said; facts_plus_rules leaves out what "
-        "was said; facts_only leaves out rules as well."
-    ),
-]
-Include = Annotated[
-    list[Literal["history", "challenged", "constrained"]],
-    Field(
-        max_length=3,
-        description="Also search what is outdated (history), disputed (challenged) or pending review "
-        "(constrained). By default none of them is found.",
-    ),
-]
 Layers = Annotated[list[Layer], Field(max_length=len(Layer), description="Only atoms of these layers.")]
-Statuses = Annotated[
-    list[Status],
-    Field(max_length=len(Status), description="Only atoms of these statuses, instead of the usual ones and include."),
-]
 SCOPES = Field(min_length=1, description="Search only these scopes of those you may read.")
 Blocks = Annotated[
     list[Name],
     Field(max_length=10, description="Workstreams whose notes (memory blocks) are added to the text for an agent."),
 ]
-FAST = Field(description="Skip the final reranking; faster, a little less exact.")
-FILTER_STALE = Field(description="Leave out stale and archived atoms.")
 AS_OF = Field(description="What was true at this time: 2026-03-02 or 2026-03-02T09:00Z. Default: now.")
 KNOWN_AT = Field(description="What had been recorded by this time, without what was learned later: 2026-03-02.")
 CITED = Field(description="Ids of the atoms the answer was made from.")
 VERDICT = Field(
     description="up: the answer was good. down: it was not, for any reason. wrong: what was cited is not so."
 )
+
+
+class QuestionArguments(VerbArguments):
+    """A question."""
+
+    question: Question
+
+
+class RecallOptions(VerbArguments, Generic[Time]):
+    """Options of a recall."""
+
+    k: HitCount = 10
+    mode: Annotated[
+        Literal["full_context", "facts_plus_rules", "facts_only"],
+        Field(
+            description="full_context searches statements, rules and what was said; facts_plus_rules leaves out what "
+            "was said; facts_only leaves out rules as well."
+        ),
+    ] = "full_context"
+    include: Annotated[
+        list[Literal["history", "challenged", "constrained"]],
+        Field(
+            max_length=3,
+            description="Also search what is outdated (history), disputed (challenged) or pending review "
+            "(constrained). By default none of them is found.",
+        ),
+    ] = Field(default=[])
+    fast: Annotated[bool, Field(description="Skip the final reranking; faster, a little less exact.")] = False
+    as_of: Annotated[Time | None, AS_OF] = None
+    known_at: Annotated[Time | None, KNOWN_AT] = None
+    filter_stale: Annotated[bool, Field(description="Leave out stale and archived atoms.")] = False
+    layer: Layers = Field(default=[])
+    status: Annotated[
+        list[Status],
+        Field(
+            max_length=len(Status), description="Only atoms of these statuses, instead of the usual ones and include."
+        ),
+    ] = Field(default=[])
+    blocks: Blocks = Field(default=[])

@@ -1,4 +1,4 @@
-"""Step 1, age: apply what time and use have done to atoms. Only atoms whose state can have changed are read.
+"""Step age: apply what time and use have done to atoms. Only atoms whose state can have changed are read.
 
 Between two events only an atom's age changes, and each ageing rule flips at most once with age. So the hour of the next
 change can be computed in advance, and the atom is not read before it.
@@ -12,24 +12,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, AtomId, Relation, RelationName
 from lamina.atom.atom import Signals as Counted
-from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer, kind_traits
-from lamina.atom.relation import Relation, RelationName
 from lamina.atom.status import Status
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import PlanBuilder, StepPlan
+from lamina.dream.step import PlanBuilder, StepContext, StepPlan
 from lamina.lifecycle.ageing import COOL_AFTER_DAYS, decide_archival
 from lamina.lifecycle.ageing import decide_ageing as aged
 from lamina.lifecycle.ageing_decision import AgeingAction, StorageTier
 from lamina.lifecycle.ageing_time import AgeingTime, add_clamped, days_since
 from lamina.lifecycle.importance import effective_importance
-from lamina.lifecycle.lifecycle_state import lifecycle_state
 from lamina.lifecycle.promotion import WORKING_TERM
 from lamina.lifecycle.relation_strength import DECAY_WINDOW, MIN_CONFIDENCE, decay_relation
 from lamina.lifecycle.retention import retention
 from lamina.lifecycle.signals import AgeingSignals, recorded_at
+from lamina.lifecycle.standing import lifecycle_state
 from lamina.review.ageing_signals import add_history, current_signals
 from lamina.store.ageing_state import AgeingState
 from lamina.store.base import AtomVersion
@@ -156,7 +153,7 @@ def _age_atom(
             plan.list_move(decision.action, atom, decision.reason)
     weakened = after if after.pinned or was_undone else age_links(after, context.moment.active_now)
     if weakened != after:
-        plan.list_move("loosen", atom, describe_link_ageing(after, weakened))
+        plan.list_move("weaken", atom, describe_link_ageing(after, weakened))
         after = weakened
     if after != atom:
         plan.changes[atom.id] = after
@@ -172,10 +169,10 @@ def _ageing_state(
 ) -> AgeingState:
     """Return the ageing state of an atom after its step."""
     now, lived = context.now, context.moment.active_now
-    event, loosens = _next_event(atom, signals, tier, context), next_link_ageing(atom)
+    event, weakens_at = _next_event(atom, signals, tier, context), next_link_ageing(atom)
     is_in_use = signals.last_use is not None and days_since(signals.last_use, now) < COOL_AFTER_DAYS
     wanted_bits = choose_bits(retention(atom, signals, lived, context.retention_mode), bits)
-    next_look = min(event, loosens) if loosens is not None else event
+    next_look = min(event, weakens_at) if weakens_at is not None else event
     return AgeingState(
         revision=atom.revision + is_changed,
         tier=tier.value,

@@ -1,4 +1,4 @@
-"""Step 4, bridge: find two names with similar statements and no link, and propose an insight for review.
+"""Step bridge: find two names with similar statements and no link, and propose an insight for review.
 
 The text of an insight comes from a template, or from a chat model that cites both sides and adds no name.
 """
@@ -16,23 +16,20 @@ from typing import Annotated, TypeAlias
 import numpy as np
 from pydantic import BaseModel, Field
 
-from lamina.atom.atom import Atom, kind_defaults
-from lamina.atom.identity import AtomId
-from lamina.atom.proposal import PROPOSAL_TYPE_KEY, ProposalType
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.atom import Atom, AtomId, Relation, RelationName, kind_defaults
+from lamina.atom.decisions import PROPOSAL_TYPE_KEY, ProposalType
+from lamina.atom.passage import is_role
+from lamina.atom.provenance import Origin
 from lamina.atom.status import RECALL_WEIGHT, Status
-from lamina.atom.trust import Origin
 from lamina.capture.llm.quote_support import has_only_known_names
 from lamina.dream.model_thresholds import SimilarityThresholds, similarity_thresholds
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import PlanBuilder, StepPlan
+from lamina.dream.step import PlanBuilder, StepContext, StepPlan
 from lamina.lifecycle.relation_strength import TRAVERSAL_THRESHOLD
 from lamina.models.chat import Chat, system_message, user_message
 from lamina.models.errors import ModelError
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise
 from lamina.recall.name_recognition import SentenceTokenKind, tokenise_sentence
-from lamina.text.normal_form import normal_form, one_line
-from lamina.text.speaker_roles import is_role
+from lamina.text.normal_form import normal_form, one_line, shorten_line
 from lamina.vectors.integer_vectors import Floats
 
 MAX_LINES = 6
@@ -56,7 +53,9 @@ class Insight(BaseModel):
 
 def write_from_template(side_a: NamedStatements, side_b: NamedStatements) -> str:
     """Return a sentence that two names may be related, with the best statement of each."""
-    quotes = " / ".join(f"{_shorten(atoms[0].content)} [{atoms[0].id}]" for _, atoms in (side_a, side_b))
+    quotes = " / ".join(
+        f"{shorten_line(atoms[0].content, _MAX_CHARS)} [{atoms[0].id}]" for _, atoms in (side_a, side_b)
+    )
     return f"{side_a[0]} and {side_b[0]} may have to do with each other: {quotes}"
 
 
@@ -75,11 +74,6 @@ def write_with_model(chat: Chat, side_a: NamedStatements, side_b: NamedStatement
             "the chat model's insight is not supported by the statements it was given; run the dream again"
         )
     return f"{one_line(reply.sentence)} {' '.join(f'[{statements[n - 1].id}]' for n in cited)}"
-
-
-def _shorten(text: str) -> str:
-    line = one_line(text)
-    return line if len(line) <= _MAX_CHARS else f"{line[: _MAX_CHARS - 1].rstrip()}…"
 
 
 MAX_PER_DAY = 3

@@ -1,4 +1,4 @@
-"""Step 3, cards: a page for each name with enough statements, one for the scope's profile, one for its
+"""Step cards: a page for each name with enough statements, one for the scope's profile, one for its
 agent.
 
 A page is generated from current statements and written if it differs. What people wrote outside the generated part
@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.status import Status
 from lamina.dream.entity_page_text import (
     MIN_CARD_STATEMENTS,
@@ -37,8 +36,7 @@ from lamina.dream.identity_page import IDENTITY_KINDS, plan_identity
 from lamina.dream.name_groups import StatementsByName, alias_of, group_by_name, group_names
 from lamina.dream.page_summary import summarise_page
 from lamina.dream.profile_page import PROFILE_KINDS, plan_profile
-from lamina.dream.step_context import LIVE, StepContext
-from lamina.dream.step_plan import Move, PlanBuilder, StepPlan
+from lamina.dream.step import LIVE, Move, PlanBuilder, StepContext, StepPlan
 
 MAX_CHANGES = 5000
 """With more changes than this, checking everything is faster."""
@@ -98,8 +96,8 @@ def cards(context: StepContext) -> StepPlan:
     """Update the pages of names, the profile, and the identity page from what changed."""
     store, month = context.store, f"cards {context.now:%Y-%m}"
     position = store.journal.position()
-    plan = plan_cards_since(context, store.queue.dream_progress.get_position(context.scope, month))
-    return replace(plan, after_commit=lambda: store.queue.dream_progress.set_position(context.scope, month, position))
+    plan = plan_cards_since(context, store.queue.get_position(context.scope, month))
+    return replace(plan, after_commit=lambda: store.queue.set_position(context.scope, month, position))
 
 
 def plan_cards_since(context: StepContext, position: int | None) -> StepPlan:

@@ -6,13 +6,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.trust import TRUST, Origin
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.atom.atom import Atom, AtomId
+from lamina.atom.provenance import TRUST, Origin
+from lamina.dream.step import StepContext, StepPlan
 from lamina.lifecycle.action_policy import PolicyContext, classify_change, find_objection, lifecycle_stage
-from lamina.lifecycle.lifecycle_state import LifecycleState
+from lamina.lifecycle.standing import LifecycleState
+from lamina.store.commit_rules import required_trust
 
 MAX_NOTES = 20
 """The most changes that were left out are listed one by one in the notes."""
@@ -62,7 +61,7 @@ def context_reader(context: StepContext) -> ContextReader:
         is_disposable = (
             atom.revision
             and atom.origin is Origin.DREAM
-            and context.store.atoms.required_trust(atom) <= TRUST[Origin.DREAM]
+            and required_trust(atom, context.store.atoms) <= TRUST[Origin.DREAM]
         )
         return PolicyContext(
             confidence=1.0 if atom.revision else atom.confidence,

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import assert_never
 
 from lamina.dream.code_references import CodeReference, ReferenceType
-from lamina.dream.code_root import MAX_FILES, CodeRoot, package_key, path_key
-from lamina.dream.project_manifests import NameList
+from lamina.dream.code_root import MAX_FILES, CodeRoot, NameList, package_key, path_key
 
 
 class Presence(StrEnum):

@@ -1,4 +1,4 @@
-"""Step 6, drift: challenge statements about code that no longer exists, with what was searched for and where.
+"""Step drift: challenge statements about code that no longer exists, with what was searched for and where.
 
 Only folders that a person declared for the scope are searched, on this machine. What a person decided about a challenge
 stands until the statement's text changes.
@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.kinds import Layer
 from lamina.atom.status import Status
 from lamina.dream.code_presence import CodeRoots, Presence
 from lamina.dream.code_references import CodeReference, ReferenceType, find_references
 from lamina.dream.dream import VERB
 from lamina.dream.entity_pages import is_plain_statement
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import TEXT_CHARS, Move, PlanBuilder, StepPlan
+from lamina.dream.step import TEXT_CHARS, Move, PlanBuilder, StepContext, StepPlan
 from lamina.store.base import Store
 from lamina.text.normal_form import one_line
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.claim import claim_of
-from lamina.atom.identity import AtomId
-from lamina.atom.lineage_trust import lineage_trust
-from lamina.atom.proposal import PROPOSAL_TYPE_KEY, ProposalType, proposal_type_of
+from lamina.atom.decisions import PROPOSAL_TYPE_KEY, ProposalType, proposal_type_of
+from lamina.atom.provenance import Origin, lineage_trust
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
-from lamina.dream.step_context import StepContext
-from lamina.review.proposal_groups import proposable, surest_first, union_labels
+from lamina.dream.step import StepContext
+from lamina.review.proposals import proposable, surest_first, union_labels
 from lamina.text.normal_form import normal_form, value_form
 
 BASIS = "the same words"

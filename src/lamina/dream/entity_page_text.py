@@ -8,13 +8,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, extract_generated_section
 from lamina.atom.claim import MULTI_VALUED_ATTRIBUTES, claim_of
-from lamina.atom.generated_section import extract_generated_section
-from lamina.atom.trust import Origin
-from lamina.text.date_words import is_calendar_name
+from lamina.atom.passage import ROLE_NAMES
+from lamina.atom.provenance import Origin
+from lamina.text.calendar_days import is_calendar_name
 from lamina.text.normal_form import name_form, one_line
-from lamina.text.speaker_roles import ROLE_NAMES
 from lamina.vault import layout
 
 MIN_CARD_STATEMENTS = 5

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from lamina.atom.atom import Atom, kind_defaults
-from lamina.atom.generated_section import (
+from lamina.atom.atom import (
+    Atom,
+    AtomId,
     append_user_text,
     extract_user_text,
     has_generated_section,
+    kind_defaults,
     replace_generated_section,
     root_page_name,
 )
-from lamina.atom.identity import AtomId
 from lamina.atom.kinds import Layer
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import TRUST, Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import TRUST, Origin
 from lamina.capture.existing_statements import is_undone
 from lamina.dream.entity_page_text import (
     SUMMARY_OF,
@@ -30,7 +30,8 @@ from lamina.dream.entity_page_text import (
     without_summary,
 )
 from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, Store
-from lamina.text.date_words import MONTHS_AND_NAMES, is_calendar_name
+from lamina.store.commit_rules import required_trust
+from lamina.text.calendar_days import MONTHS_AND_NAMES, is_calendar_name
 from lamina.text.normal_form import name_form, normal_form
 
 MIN_MENTIONS = 3
@@ -226,7 +227,7 @@ def merge_pages(pages: Sequence[Atom], store: Store) -> tuple[Atom, list[Atom]]:
 
 
 def _is_edited(page: Atom, store: Store) -> bool:
-    return store.atoms.required_trust(page) > TRUST[Origin.DREAM]
+    return required_trust(page, store.atoms) > TRUST[Origin.DREAM]
 
 
 def _commit_page(store: Store, scope: Scope, page: Atom, reason: str) -> CommitResult:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lamina.atom.atom import Atom
-from lamina.atom.generated_section import IDENTITY_PAGE
-from lamina.atom.scope import Scope, agent_name
+from lamina.atom.atom import IDENTITY_PAGE, Atom
+from lamina.atom.passage import ASSISTANT_NAMES
+from lamina.atom.provenance import Scope, agent_name
 from lamina.dream.entity_page_text import (
     SUMMARY_HEADING,
     SUMMARY_OF,
@@ -18,13 +18,10 @@ from lamina.dream.entity_page_text import (
 from lamina.dream.entity_pages import is_plain_statement
 from lamina.dream.page_summary import MAX_LINES, condense_lines
 from lamina.dream.scope_pages import find_root_page, plan_root_page
-from lamina.dream.step_context import LIVE, StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import LIVE, StepContext, StepPlan
 from lamina.models.chat import Chat
-from lamina.store.base import Store
-from lamina.text.normal_form import normal_form, one_line
+from lamina.text.normal_form import normal_form, one_line, shorten_line
 from lamina.text.sentences import find_sentences
-from lamina.text.speaker_roles import ASSISTANT_NAMES
 from lamina.vault import layout
 
 MAX_FULL_BYTES = 8 * 1024
@@ -38,16 +35,11 @@ SELF_SUBJECTS = ASSISTANT_NAMES | {"agent", "identity", "self"}
 """Subjects under which an agent speaks about itself."""
 
 
-def find_identity_page(store: Store, scope: Scope) -> Atom | None:
-    """Return the identity page of a scope's agent, if there is one."""
-    return find_root_page(store, scope, IDENTITY_PAGE)
-
-
 def plan_identity(context: StepContext) -> StepPlan:
     """Plan the identity page from the statements in the scope."""
     stated = context.read(statuses=LIVE, kinds=IDENTITY_KINDS, include_run_notes=False, valid_at=context.now)
     reflections = [atom for atom in stated if is_plain_statement(atom) and _is_reflection(atom, context.scope)]
-    before = find_identity_page(context.store, context.scope)
+    before = find_root_page(context.store, context.scope, IDENTITY_PAGE)
     if not reflections and before is None:
         return StepPlan()
     full, older = split_reflections(reflections)
@@ -100,7 +92,7 @@ def _first_sentence(content: str) -> str:
     """Return the first sentence, shortened if it is long."""
     text = one_line(content)
     first = next((text[start:end] for start, end in find_sentences(text)), text)
-    return first if len(first) <= LINE_CHARS else f"{first[: LINE_CHARS - 1].rstrip()}…"
+    return shorten_line(first, LINE_CHARS)
 
 
 def _byte_length(line: PageLine) -> int:

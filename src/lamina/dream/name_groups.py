@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from lamina.atom.atom import Atom
 from lamina.atom.claim import claim_of, comparable_value
+from lamina.atom.passage import ROLE_NAMES
 from lamina.atom.status import Status
 from lamina.capture.existing_statements import ALIAS
 from lamina.dream.entity_page_text import MIN_CARD_STATEMENTS
@@ -18,7 +19,6 @@ from lamina.dream.entity_pages import EntityPages, name_forms_of
 from lamina.dream.identity_page import SELF_SUBJECTS
 from lamina.store.base import Store
 from lamina.text.normal_form import name_form, normal_form
-from lamina.text.speaker_roles import ROLE_NAMES
 
 _NON_PERSONS = (ROLE_NAMES - {"user", "human"}) | SELF_SUBJECTS
 """Roles in a conversation that are no persons: what an agent says about itself belongs to its identity."""

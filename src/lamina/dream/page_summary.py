@@ -11,8 +11,7 @@ from lamina.capture.llm.quote_support import has_only_known_names
 from lamina.dream.entity_page_text import PageLine, happened_at, render_line
 from lamina.models.chat import Chat, Message, system_message, user_message
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise
-from lamina.text.equivalence import comparison_form
-from lamina.text.normal_form import normal_form
+from lamina.text.normal_form import comparison_form, normal_form
 
 MAX_LINES = 120
 _LINE_CHARS = 300

@@ -1,4 +1,4 @@
-"""Step 5, probe: a chat model compares statements that were not used for a while with later sentences.
+"""Step probe: a chat model compares statements that were not used for a while with later sentences.
 
 Without a chat model nothing is probed. Five statements a day, the longest unused first, and none twice in 14 days.
 """
@@ -12,14 +12,12 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from lamina.atom.atom import Atom, Evidence, kind_defaults
-from lamina.atom.effective_status import effective_from
+from lamina.atom.atom import Atom, Evidence, Relation, RelationName, effective_from, kind_defaults
+from lamina.atom.decisions import are_both_valid, find_pair_link
 from lamina.atom.kinds import KINDS
-from lamina.atom.pair import are_both_valid, find_pair_link
 from lamina.atom.passage import Passage
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.provenance import Origin, statements_need_review
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin, statements_need_review
 from lamina.capture.change.repetitions import is_trusted_passage
 from lamina.capture.change.working_set import WorkingSet
 from lamina.capture.classification import DOUBTFUL
@@ -27,11 +25,11 @@ from lamina.capture.llm.quote_support import occurs_in
 from lamina.capture.prose import find_statable_sentences
 from lamina.capture.store_reads import StoreReads
 from lamina.dream.entity_pages import is_plain_statement
-from lamina.dream.step_context import LIVE, StepContext
-from lamina.dream.step_plan import TEXT_CHARS, PlanBuilder, StepPlan
+from lamina.dream.step import LIVE, TEXT_CHARS, PlanBuilder, StepContext, StepPlan
 from lamina.lifecycle.signals import recorded_at
 from lamina.models.chat import Chat, Message, system_message, user_message
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise
+from lamina.store.queue import ProbeQuery
 from lamina.text.analyser import content_tokens
 from lamina.text.normal_form import normal_form, one_line
 
@@ -126,18 +124,21 @@ def probe(context: StepContext) -> StepPlan:
     for statement in idle:
         if statement.validity.covers(context.now):
             _probe(statement, working_set, context, plan)
-    ids, progress = [statement.id for statement in idle], context.store.queue.dream_progress
-    return replace(plan.build(), after_commit=lambda: progress.mark_probed(context.scope, ids, context.now))
+    ids, queue = [statement.id for statement in idle], context.store.queue
+    return replace(plan.build(), after_commit=lambda: queue.mark_probed(context.scope, ids, context.now))
 
 
 def select_idle(context: StepContext) -> list[Atom]:
     """Return the statements to probe, the longest unused first."""
-    progress = context.store.queue.dream_progress
-    remaining = MAX_PER_DAY - progress.count_probed_since(context.scope, context.now - DAY)
-    if remaining <= 0:
-        return []
-    ids = progress.find_unused(
-        context.scope, PROBED_KINDS, context.moment.active_now - MIN_IDLE, context.now - MIN_IDLE, remaining
+    ids = context.store.queue.find_unused(
+        ProbeQuery(
+            scope=context.scope,
+            kinds=PROBED_KINDS,
+            unused_since=context.moment.active_now - MIN_IDLE,
+            unprobed_since=context.now - MIN_IDLE,
+            limit=MAX_PER_DAY,
+            counted_since=context.now - DAY,
+        )
     )
     atoms = {atom.id: atom for atom in context.read(ids=tuple(ids))}
     return [atoms[atom_id] for atom_id in ids if atom_id in atoms]

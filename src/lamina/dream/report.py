@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from lamina.atom.scope import Scope
-from lamina.dream.step_plan import Move
+from lamina.atom.provenance import Scope
+from lamina.dream.step import Move
 from lamina.store.base import CommitId
 
 _MAX_LISTED = 200

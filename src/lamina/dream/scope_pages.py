@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from lamina.atom.atom import Atom, kind_defaults
-from lamina.atom.generated_section import PAGE_KEY, has_generated_section, replace_generated_section, root_page_name
-from lamina.atom.scope import Scope
+from lamina.atom.atom import (
+    PAGE_KEY,
+    Atom,
+    has_generated_section,
+    kind_defaults,
+    replace_generated_section,
+    root_page_name,
+)
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.capture.existing_statements import is_undone
 from lamina.dream.entity_pages import merge_pages, repeats_undone_page
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import Move, StepPlan
+from lamina.dream.step import Move, StepContext, StepPlan
 from lamina.store.base import AtomFilter, Store
 from lamina.vault import layout
 
@@ -54,7 +58,7 @@ def _plan_first_page(context: StepContext, page: Atom, why: str, earlier: Sequen
     if not is_undone_only or repeats_undone_page(page, earlier, context.store):
         return StepPlan()
     path = layout.path_for(page)
-    if context.store.projection.entry(path) is not None:
+    if context.store.projection.read(paths=[path]).records:
         note = f"{path} is your own file and was left alone; move it so that a page can be created there"
         return StepPlan(notes=(note,))
     return StepPlan((page,), (_move(page.subject, page, why),))

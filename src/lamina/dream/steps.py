@@ -14,12 +14,13 @@ from lamina.dream.bridge_step import bridge
 from lamina.dream.cards_step import cards
 from lamina.dream.dream import VERB, Step
 from lamina.dream.drift_step import drift
-from lamina.dream.guidelines_page import guidelines
+from lamina.dream.guidelines_step import guidelines
 from lamina.dream.probe_step import probe
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import StepPlan
+from lamina.dream.step import StepContext, StepPlan
 from lamina.dream.synthesis_step import merge
-from lamina.dream.topics_page import topics
+from lamina.dream.topics import topics
+from lamina.store.admin import Retention
+from lamina.store.atoms import AtomFilter
 from lamina.store.encodings import PrecisionChange
 
 LOG_RETENTION = timedelta(days=90)
@@ -31,7 +32,7 @@ USAGE_RETENTION = timedelta(days=400)
 def prune(context: StepContext) -> StepPlan:
     """Delete old recall logs, finished jobs and usage counters; the journal keeps everything."""
     store, logs, use = context.store, context.now - LOG_RETENTION, (context.now - USAGE_RETENTION).date()
-    finished = (job for job in store.queue.jobs.list() if not job.holder and job.finished_at is not None)
+    finished = (job for job in store.queue.list_jobs() if not job.holder and job.finished_at is not None)
     jobs = sum(job.finished_at is not None and job.finished_at < logs for job in finished)
     counts = sum(usage_day.day < use for usage_day in store.admin.usage.days())
     notes = [
@@ -44,9 +45,7 @@ def prune(context: StepContext) -> StepPlan:
     ]
 
     def delete_old() -> None:
-        store.admin.recalls.prune(logs)
-        store.queue.jobs.prune(logs)
-        store.admin.usage.prune(use)
+        store.admin.prune(Retention(logs, use))
 
     examined = f"recall logs, jobs and usage from before {logs:%Y-%m-%d} and {use}"
     return StepPlan(notes=tuple(notes), examined=examined, after_commit=delete_old)
@@ -97,7 +96,7 @@ def throttle_step(name: str, step: Step) -> Step:
 
     def run_if_due(context: StepContext) -> StepPlan:
         position = context.store.journal.position()
-        if not _is_due(context, context.store.queue.dream_progress.get_position(context.scope, name)):
+        if not _is_due(context, context.store.queue.get_position(context.scope, name)):
             return StepPlan(
                 examined=f"nothing: too little has changed since the last time; `--step {name}` runs it now"
             )
@@ -107,7 +106,7 @@ def throttle_step(name: str, step: Step) -> Step:
 
         def after() -> None:
             plan.after_commit()
-            context.store.queue.dream_progress.set_position(context.scope, name, position)
+            context.store.queue.set_position(context.scope, name, position)
 
         return replace(plan, after_commit=after)
 
@@ -120,7 +119,9 @@ def _is_due(context: StepContext, last_position: int | None) -> bool:
         return True
     entries = context.store.journal.read((context.scope,), last_position)
     changed = {change.atom_id for entry in entries if entry.verb != VERB for change in entry.changes}
-    is_enough = len(changed) * CHANGE_RATIO >= sum(context.store.atoms.count_by((context.scope,), "status").values())
+    is_enough = len(changed) * CHANGE_RATIO >= sum(
+        context.store.atoms.count_by("status", AtomFilter(scopes=(context.scope,))).values()
+    )
     return bool(changed) and (
         is_enough or last_position <= context.store.journal.position(before=context.now - MAX_INTERVAL)
     )

@@ -1,4 +1,4 @@
-"""Step 2, merge: write a synthesis that cites several statements and stands beside them.
+"""Step merge: write a synthesis that cites several statements and stands beside them.
 
 Statements with similar meaning form a cluster, statements about one thing a subject. Nothing is merged away: for
 identical statements a person decides. A synthesis is valid as long as its sources are unchanged.
@@ -15,16 +15,14 @@ from typing import Annotated
 import numpy as np
 from pydantic import BaseModel, Field
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.effective_status import effective_from
+from lamina.atom.atom import Atom, Signals, effective_from
 from lamina.atom.passage import passage_model_text, passages_of
 from lamina.atom.status import Status
 from lamina.capture.llm.quote_support import has_only_known_names
 from lamina.dream.clusters import find_clusters
 from lamina.dream.duplicate_proposals import propose_duplicates
 from lamina.dream.model_thresholds import similarity_thresholds
-from lamina.dream.step_context import StepContext
-from lamina.dream.step_plan import PlanBuilder, StepPlan
+from lamina.dream.step import PlanBuilder, StepContext, StepPlan
 from lamina.dream.synthesis import (
     LINE_CHARS,
     MAX_CITED,
@@ -134,7 +132,7 @@ def merge(context: StepContext) -> StepPlan:
             _write_synthesis(theme, context, syntheses, plan)
     for synthesis in syntheses.stale():
         if synthesis.id not in plan.changes:
-            plan.record("let go", synthesis.with_(status=Status.TOMBSTONED), "its sources have changed")
+            plan.record("retire", synthesis.with_(status=Status.TOMBSTONED), "its sources have changed")
     for duplicate in propose_duplicates(context, statements):
         plan.record("ask", duplicate, f"{len(duplicate.derived_from)} statements with the same text")
     plan.examined = _describe_examined(len(loose), len(clusters), embedder)
@@ -164,7 +162,7 @@ def _write_synthesis(theme: Theme, context: StepContext, syntheses: ExistingSynt
     )
     for atom in earlier:
         if atom.status is Status.ARCHIVED:
-            plan.record("let go", atom.with_(status=Status.TOMBSTONED), f"replaced by {synthesis.id}")
+            plan.record("retire", atom.with_(status=Status.TOMBSTONED), f"replaced by {synthesis.id}")
         else:
             plan.changes[atom.id] = _supersede(atom, synthesis, context)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from lamina.atom.atom import Atom
-from lamina.atom.relation import Relation
+from lamina.atom.atom import Atom, Relation
+from lamina.atom.provenance import Origin
 from lamina.atom.status import ENDED, Status, TransitionCause
-from lamina.atom.trust import Origin
 from lamina.capture.change.dependants import add_dependants
 from lamina.engine.caller_access import CallerAccess
 from lamina.errors import InvalidInput, Refused, StaleRevision

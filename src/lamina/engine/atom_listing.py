@@ -9,13 +9,12 @@ from datetime import datetime
 
 from lamina.atom.atom import Atom
 from lamina.atom.status import Status
-from lamina.dream.topic_counts import group_by_topic
+from lamina.dream.topics import group_by_topic
 from lamina.engine.enum_input import parse_enum
 from lamina.lifecycle.ageing_decision import StorageTier
-from lamina.lifecycle.lifecycle_state import LifecycleState
 from lamina.lifecycle.signals import Verification
-from lamina.lifecycle.standing import PolicyClass, Standing
-from lamina.review.standings import load_standings
+from lamina.lifecycle.standing import LifecycleState, PolicyClass, Standing
+from lamina.review.ageing_signals import load_standings
 from lamina.store.base import AtomFilter, Store
 from lamina.text.normal_form import name_form
 
@@ -48,8 +47,8 @@ def parse_standing_filter(
     """Return the filter of these names; InvalidInput with the choices for an unknown one."""
     return StandingFilter(
         verification=parse_enum(Verification, verification, "verification") if verification else None,
-        policy_class=parse_enum(PolicyClass, policy_class, "policy class") if policy_class else None,
-        lifecycle_state=parse_enum(LifecycleState, lifecycle_state, "lifecycle state") if lifecycle_state else None,
+        policy_class=parse_enum(PolicyClass, policy_class, "policy_class") if policy_class else None,
+        lifecycle_state=parse_enum(LifecycleState, lifecycle_state, "lifecycle_state") if lifecycle_state else None,
         tier=parse_enum(StorageTier, tier, "tier") if tier else None,
     )
 

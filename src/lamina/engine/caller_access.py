@@ -7,10 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, is_atom_id
-from lamina.atom.scope import Scope
-from lamina.atom.trust import Origin, limit_origin
+from lamina.atom.atom import Atom, AtomId, is_atom_id
+from lamina.atom.provenance import Origin, Scope, limit_origin
 from lamina.caller import Caller
 from lamina.capture.receipt import Receipt
 from lamina.capture.statement_commit import Writer
@@ -22,6 +20,7 @@ from lamina.logs import summarise_error
 from lamina.review.review_context import Reviewer
 from lamina.review.vault_health import is_in_scopes, problems_in
 from lamina.store.base import AtomFilter
+from lamina.store.journal import TICK
 from lamina.sync import Progress, SyncReport
 from lamina.working.context import WorkingContext
 
@@ -36,8 +35,14 @@ class CallerAccess:
         self._pages_position = engine.store.journal.position()
 
     def now(self) -> datetime:
-        """Return the current time of the engine's clock."""
-        return self.engine.clock.now()
+        """Return the current time, never before the last commit: what was written holds, whatever the clock says."""
+        now = self.engine.clock.now()
+        return max(now, self.engine.store.journal.last_commit_at() or now)
+
+    def write_time(self) -> datetime:
+        """Return the time of words that state none: now, and later than all that was committed before them."""
+        now, last = self.engine.clock.now(), self.engine.store.journal.last_commit_at()
+        return now if last is None else max(now, last + TICK)
 
     def find_atom(self, id: str) -> Atom:
         """Return the atom of an id, of the unique end of an id, or of its id in the memory that it comes from.
@@ -52,8 +57,9 @@ class CallerAccess:
         else:
             atoms = []
         atoms = atoms or (store.atoms.read(AtomFilter(scopes=scopes, source_ref=id)) if id else [])
-        stub = store.admin.fingerprints.find_stub(id, scopes) if not atoms and id else None
-        if stub is not None:
+        stubs = store.admin.erasures.list_stubs(scopes, id) if not atoms and id else []
+        if len(stubs) == 1:
+            stub = stubs[0]
             raise Erased(stub.atom_id, stub.at, stub.actor, stub.reason)
         if len(atoms) > 1:
             raise NotFound(f"{len(atoms)} atoms have an id that is or ends in {id!r}; give the whole id of one")
@@ -74,7 +80,7 @@ class CallerAccess:
         store = self.engine.store
         before = store.journal.position()
         atoms = read()
-        position = self.engine.effects.commit_file_edits(store.projection.files_of(atom.id for atom in atoms))
+        position = self.engine.effects.commit_file_edits(store.projection.read(ids=[atom.id for atom in atoms]))
         return atoms if position == before else read()
 
     def sync_files(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
@@ -87,12 +93,18 @@ class CallerAccess:
         misplaced_paths = {problem.path for problem in problems_in(store, scopes)} if report.held else set()
         return report.for_paths(lambda path: path in misplaced_paths or is_in_scopes(path, scopes))
 
-    def publish(self, receipt: Receipt, *, in_background: bool = False) -> Receipt:
-        """Write the files and return the receipt with their paths; `in_background` leaves the writing to a worker."""
-        if in_background:
-            self.engine.effects.wake_reading()
-        else:
-            self.flush()
+    def publish(self, receipt: Receipt) -> Receipt:
+        """Write the files and return the receipt with their paths."""
+        self.flush()
+        return self.with_paths(receipt)
+
+    def publish_later(self, receipt: Receipt) -> Receipt:
+        """Leave the writing of files to a worker, and return the receipt with the paths that are known."""
+        self.engine.effects.wake_reading()
+        return self.with_paths(receipt)
+
+    def with_paths(self, receipt: Receipt) -> Receipt:
+        """Return the receipt with the paths of its atoms."""
         paths = self.engine.store.projection.paths_of({outcome.atom.id for outcome in receipt.outcomes})
         return replace(
             receipt, outcomes=tuple(replace(outcome, path=paths.get(outcome.atom.id)) for outcome in receipt.outcomes)

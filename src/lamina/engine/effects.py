@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from lamina.atom.atom import Atom
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.capture.queued_extraction import SessionLease, hold_lease
 from lamina.capture.receipt import Receipt
 from lamina.dream.dream import Progress as DreamProgress
 from lamina.dream.dream import Step, dream
 from lamina.dream.report import DreamReport
-from lamina.dream.step_context import StepContext
+from lamina.dream.step import StepContext
 from lamina.engine.background_work import BackgroundWork
 from lamina.engine.disk_errors import translate_disk_errors
 from lamina.errors import Refused, StoreError
@@ -31,8 +31,9 @@ from lamina.model_registry import ModelRegistry
 from lamina.models.encoding_worker import EncodingProgress, encode_with_all
 from lamina.recall.hit import Recall
 from lamina.review.erase import Eraser, ErasureReceipt, dry_run_receipt, finish_erasures
+from lamina.store.admin import SavedRecall
 from lamina.store.base import Store, TransactionMode
-from lamina.store.projection import AtomFiles
+from lamina.store.projection import KnownFiles
 from lamina.sync import Progress, SyncReport, VaultSync
 from lamina.vault.disk import Disk
 
@@ -78,7 +79,7 @@ class Effects:
         with translate_disk_errors():
             return self._sync.run(accept_deletions=accept_deletions, progress=progress)
 
-    def commit_file_edits(self, files: AtomFiles) -> int:
+    def commit_file_edits(self, files: KnownFiles) -> int:
         """Commit edits of these files; return the journal position after that. The watcher may have committed them
         already: the position shows either way."""
         self._require_no_trial()
@@ -143,7 +144,7 @@ class Effects:
     @contextmanager
     def hold_import_job(self, scope: Scope, path: Path) -> Iterator[ImportProgress]:
         """Register the import of a path and its progress; Refused while another process imports it."""
-        with hold_import_job(self._store.queue.jobs, scope, path) as report:
+        with hold_import_job(self._store.queue, scope, path) as report:
             yield report
 
     def read_imported(self, read: Callable[[], list[Receipt]]) -> list[Receipt]:
@@ -161,8 +162,8 @@ class Effects:
     def log_recall(self, recalled: Recall, scope: Scope) -> None:
         """Store what a recall returned, so that feedback can be given on it."""
         try:
-            ids = [atom.id for hit in recalled.hits for atom in (hit.atom, *hit.statements)]
-            self._store.admin.recalls.save(recalled.id, ids, recalled.asked_at, scope)
+            ids = tuple(atom.id for hit in recalled.hits for atom in (hit.atom, *hit.statements))
+            self._store.admin.recalls.save(SavedRecall(recalled.id, ids), recalled.asked_at, scope)
         except StoreError as error:
             logger.warning("no feedback can be given on recall %s: %s", recalled.id, summarise_error(error))
 
@@ -210,7 +211,7 @@ class TrialEffects:
         """Return an empty report."""
         return SyncReport()
 
-    def commit_file_edits(self, files: AtomFiles) -> int:
+    def commit_file_edits(self, files: KnownFiles) -> int:
         """Leave edited files for later; return the journal position at which the files were read."""
         return files.position
 

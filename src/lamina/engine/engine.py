@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import IdSource
-from lamina.atom.scope import readable_scopes
+from lamina.atom.atom import Atom, IdSource
+from lamina.atom.provenance import readable_scopes
 from lamina.atom.status import ENDED, Status, TransitionCause
 from lamina.clock import Clock, SystemClock
 from lamina.engine.background_work import BackgroundWork
@@ -19,7 +18,7 @@ from lamina.engine.effects import Effects, TrialEffects
 from lamina.model_registry import ModelRegistry
 from lamina.review.confirm import apply_file_status, decide_new_file
 from lamina.review.reinstatement import restore_atom
-from lamina.settings import Settings, load_settings
+from lamina.settings import Settings, load_settings, override_settings
 from lamina.store.sqlite import SqliteStore
 from lamina.sync import StatusDecision, VaultSync
 from lamina.vault import vault_setup
@@ -51,39 +50,32 @@ class Engine:
     def open(
         cls,
         path: str | os.PathLike[str],
-        scope: str | None = None,
         *,
         clock: Clock | None = None,
-        watch: bool | None = None,
-        background: bool | None = None,
         settings: Settings | None = None,
         disk: Disk | None = None,
         vfs: str | None = None,
+        **overrides: object,
     ) -> Engine:
         """Open the vault in a folder and create what is missing; StoreError if the disk fails.
 
-        `scope`, `watch` and `background` go before the settings. No thread runs until `background.start`.
+        `overrides` are settings by name, which go before those of `settings` or the vault. No thread runs until
+        `background.start`.
         """
         root, clock, ids = Path(path).expanduser().absolute(), clock or SystemClock(), IdSource(os.urandom)
         with translate_disk_errors():
             created = vault_setup.ensure_vault(root)
-            settings = settings or load_settings(
-                root / vault_setup.INTERNAL_FOLDER / "settings.toml", scope=scope, watch=watch, background=background
-            )
+            if settings is None:
+                settings = load_settings(root / vault_setup.INTERNAL_FOLDER / "settings.toml", **overrides)
+            else:
+                settings = override_settings(settings, **overrides)
             state = vault_setup.state_folder(root, settings.state_dir)
             vault_setup.make_private_folder(state)
             disk = disk or Disk(root)
             store = SqliteStore(state, clock, vfs=vfs)
         models = ModelRegistry(settings, store.admin.usage, clock)
         sync = _make_sync(root, disk, store, models, settings, clock, ids)
-        threads = BackgroundWork(
-            root,
-            store,
-            models,
-            sync,
-            enabled=settings.background if background is None else background,
-            watch=settings.watch if watch is None else watch,
-        )
+        threads = BackgroundWork(root, store, models, sync, enabled=settings.background, watch=settings.watch)
         effects = Effects(store, disk, sync, models, threads)
         return cls(
             root=root,

@@ -12,15 +12,20 @@ from lamina.review.erase import Eraser, ErasureReceipt
 from lamina.store.base import AtomFilter
 
 
-def erase(access: CallerAccess, ids: Sequence[str], session: str | None, reason: str) -> ErasureReceipt:
-    """Erase atoms and everything captured in a session; NotFound if there is nothing to erase."""
+def erase(
+    access: CallerAccess, ids: Sequence[str], session: str | None, reason: str, *, everywhere: bool
+) -> ErasureReceipt:
+    """Erase atoms and everything captured in a session; NotFound if there is nothing to erase.
+
+    With `everywhere`, the same words are erased from all other memories too.
+    """
     access.sync_files()
     targets = [*(access.find_atom(atom_id) for atom_id in ids), *_session_atoms(access, session)]
     if not targets:
         raise NotFound(
             f"there is nothing of session {session!r}" if session else "give the ids or the session to erase"
         )
-    return access.engine.effects.erase(_make_eraser(access), targets, reason)
+    return access.engine.effects.erase(_make_eraser(access, everywhere), targets, reason)
 
 
 def _session_atoms(access: CallerAccess, session: str | None) -> list[Atom]:
@@ -30,7 +35,7 @@ def _session_atoms(access: CallerAccess, session: str | None) -> list[Atom]:
     return [atom for atom in atoms if not (atom.evidence or kind_traits(atom.kind).is_listing)]
 
 
-def _make_eraser(access: CallerAccess) -> Eraser:
+def _make_eraser(access: CallerAccess, everywhere: bool) -> Eraser:
     engine, caller = access.engine, access.caller
     outside_copies = (
         f"{name}: text may have been sent to this service; ask its provider what it stores"
@@ -44,5 +49,6 @@ def _make_eraser(access: CallerAccess) -> Eraser:
         actor=caller.actor,
         scope=caller.scope,
         scopes=caller.scopes,
+        everywhere=everywhere,
         external_copies=tuple(outside_copies),
     )

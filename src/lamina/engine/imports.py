@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.capture.conversation import Conversation
 from lamina.capture.receipt import Receipt
 from lamina.capture.statement_commit import Writer
@@ -34,10 +35,11 @@ class Imports:
 
     def import_path(self, path: Path, *, private: bool, progress: Progress | None) -> ImportReport:
         """Import a file or folder; InvalidInput if it is in the vault or contains it."""
-        root = self._access.engine.root.resolve()
-        if path.resolve().is_relative_to(root):
+        # `Path.resolve` fails where links form a loop.
+        root, target = (Path(os.path.realpath(place)) for place in (self._access.engine.root, path))
+        if target.is_relative_to(root):
             raise InvalidInput(f"{path} is inside this vault; files in its inbox are imported automatically")
-        if root.is_relative_to(path.resolve()):
+        if root.is_relative_to(target):
             raise InvalidInput(f"{path} contains this vault; import the other folders and files in it one by one")
         caller, tally = self._access.caller, ImportTally()
         scope = caller.writing_scope(private)
@@ -77,18 +79,15 @@ class Imports:
     def _make_target(self, scope: Scope, agents: tuple[str, ...], verb: str) -> ImportTarget:
         access = self._access
 
-        def keep(words: Conversation, writer: Writer, key: str, is_extracted: bool) -> Receipt:
-            return access.publish(
-                self._sessions.store(
-                    words, writer, key, extract_now=self._sessions.is_instant, verb=verb, is_extracted=is_extracted
-                )
-            )
+        def capture(words: Conversation, writer: Writer, key: str, has_statements: bool) -> Receipt:
+            store = self._sessions.store_only if has_statements else self._sessions.store_imported
+            return access.publish(store(words, writer, key, verb))
 
         return ImportTarget(
             store=access.engine.store,
             ids=access.engine.ids,
             now=access.now,
-            capture=keep,
+            capture=capture,
             publish=access.publish,
             agents=agents,
             writer=lambda origin: access.writer_to(scope, origin),

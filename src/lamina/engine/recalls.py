@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.passage import passages_of
+from lamina.atom.provenance import is_summary, is_summary_outdated
 from lamina.atom.status import Status
-from lamina.atom.summary_validity import is_summary, is_summary_outdated
 from lamina.engine.caller_access import CallerAccess
 from lamina.lifecycle.importance import effective_importance
 from lamina.recall import Recall, RecallRequest, recall
@@ -23,8 +22,8 @@ from lamina.recall.related_memories import find_related
 from lamina.recall.result_builder import render_atoms
 from lamina.recall.session_start_context import NEWEST_READ, SessionContext, build_session_context, select_session_atoms
 from lamina.review.ageing_signals import load_signals
+from lamina.store.admin import unknown_recall
 from lamina.store.base import AtomFilter
-from lamina.store.recalls import unknown_recall
 
 if TYPE_CHECKING:
     from lamina.working.block import Block
@@ -118,11 +117,11 @@ class CallerRecalls:
         """Apply a verdict on the answer made from a recall; NotFound if this scope did not make it."""
         engine, scope = self._access.engine, self._access.caller.scope
         parsed_verdict = parse_verdict(verdict)
-        hits = engine.store.admin.recalls.hits(recall_id, scope)
-        if hits is None:
+        saved = engine.store.admin.recalls.read(scope, recall_id=recall_id)
+        if not saved:
             raise unknown_recall(recall_id)
         cited_ids = [self._access.find_atom(atom_id).id for atom_id in cited]
-        changes = derive_feedback_effects(hits, cited_ids, parsed_verdict)
+        changes = derive_feedback_effects(saved[0].atom_ids, cited_ids, parsed_verdict)
         if not changes or not engine.effects.mark_answered(recall_id, scope):
             return []
         return self.apply_feedback(changes)

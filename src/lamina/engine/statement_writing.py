@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lamina.atom.trust import Origin
-from lamina.capture.caller_input import Draft, parse_draft, parse_text, redact_fields
+from lamina.atom.provenance import Origin
+from lamina.capture.caller_input import Draft, parse_draft, parse_text, redact_fields, require_object
 from lamina.capture.capture import remember
 from lamina.capture.metadata_contracts import complete_metadata
 from lamina.capture.receipt import Receipt
 from lamina.capture.redact import redact
 from lamina.engine.caller_access import CallerAccess
 from lamina.errors import InvalidInput
-from lamina.review.propose import complete_proposal, propose
+from lamina.review.proposals import complete_proposal, propose
 from lamina.review.review_context import parse_reason
 
 DEFAULT_REMEMBER_REASON, DEFAULT_PROPOSE_REASON = "asked to remember", "proposed"
@@ -42,7 +42,10 @@ class StatementWriting:
         access, engine = self._access, self._access.engine
         reason, writer = redact(parse_text(given.reason)).text, access.writer(given.origin, given.private)
         given_reason = None if reason == DEFAULT_REMEMBER_REASON else reason
-        completed = [complete_metadata(statement, given_reason, writer.origin) for statement in statements]
+        completed = [
+            complete_metadata(require_object(statement, n), given_reason, writer.origin)
+            for n, statement in enumerate(statements)
+        ]
         cleaned = [redact_fields(statement, personal=engine.settings.redact_personal) for statement in completed]
         drafts = [self._with_agents(parse_draft(**fields), given.private) for fields, _ in cleaned]
         if not drafts:
@@ -53,7 +56,7 @@ class StatementWriting:
             writer,
             engine.store,
             engine.ids,
-            engine.clock.now(),
+            access.write_time(),
             reason,
             given.key,
             lambda: models.state_reader,
@@ -70,7 +73,7 @@ class StatementWriting:
         fields = complete_proposal(statement, given_reason, writer.origin)
         clean, redacted_names = redact_fields(fields, personal=engine.settings.redact_personal)
         draft = self._with_agents(parse_draft(**clean), given.private)
-        receipt = propose([draft], writer, engine.store, engine.ids, engine.clock, reason, given.key)
+        receipt = propose([draft], writer, engine.store, engine.ids, access.write_time(), reason, given.key)
         return access.publish(replace(receipt, redacted=redacted_names))
 
     def _with_agents(self, draft: Draft, private: bool) -> Draft:

@@ -44,7 +44,7 @@ def capture_turns(root: Path, scope: str | None, turns: Sequence[dict[str, str]]
 
 @contextlib.contextmanager
 def _open_memory(root: Path, scope: str | None) -> Iterator[Memory]:
-    from lamina.atom.trust import Origin
+    from lamina.atom.provenance import Origin
     from lamina.memory import open_memory
 
     with open_memory(

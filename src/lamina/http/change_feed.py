@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from enum import Enum
@@ -19,11 +19,10 @@ from starlette.concurrency import run_in_threadpool
 
 from lamina.documents.journal import entry_document
 from lamina.errors import LaminaError
-from lamina.http.journal_batches import iter_commits_after, last_position
 
 if TYPE_CHECKING:
     from lamina.access import Principal, ServedMemory
-    from lamina.atom.scope import Scope
+    from lamina.atom.provenance import Scope
     from lamina.memory import Memory
     from lamina.store.base import JournalEntry
 
@@ -35,6 +34,8 @@ HEARTBEAT_SECONDS = 15.0
 MAX_QUEUED_COMMITS = 1000
 """Commits queued for one listener; a slower one is disconnected and can resume."""
 MAX_LISTENERS = 200
+FIRST_BATCH, LARGEST_BATCH = 200, 3200
+"""Positions read per batch, doubled each time up to the largest: most may be commits of other scopes."""
 
 
 class _StreamSignal(Enum):
@@ -98,6 +99,11 @@ class ChangeFeed:
     def listeners(self) -> int:
         """The number of listeners."""
         return sum(len(watch.listeners) for watch in self._watches.values())
+
+    @property
+    def polled_scopes(self) -> frozenset[Scope]:
+        """The scopes whose journal is polled: those with listeners."""
+        return frozenset(self._watches)
 
     @property
     def is_full(self) -> bool:
@@ -190,3 +196,26 @@ def _read_new_commits(memory: Memory, last: int | None) -> tuple[int, Sequence[J
         return now, ()
     entries = memory.journal(last)
     return (entries[-1].seq if entries else now), entries
+
+
+def last_position(memory: Memory) -> int:
+    """Return the position of the last commit in the memory's scopes."""
+    return max((entry.seq for entry in memory.journal(limit=1)), default=0)
+
+
+def iter_commits_after(memory: Memory, since: int) -> Iterator[list[JournalEntry]]:
+    """Yield the commits after a position in batches, oldest first, up to the last one at the start."""
+    last, size = last_position(memory), FIRST_BATCH
+    while since < last:
+        yield memory.journal(since, until=since + size)
+        since, size = since + size, min(2 * size, LARGEST_BATCH)
+
+
+def list_commits_after(memory: Memory, since: int, limit: int) -> list[JournalEntry]:
+    """Return at most `limit` commits after a position, oldest first."""
+    commits: list[JournalEntry] = []
+    for batch in iter_commits_after(memory, since):
+        commits += batch
+        if len(commits) >= limit:
+            break
+    return commits[:limit]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from lamina.http.problem import MEDIA_TYPE, ProblemDetails
-from lamina.http.security_headers import SECURITY_HEADERS
+from lamina.http.response_sender import SECURITY_HEADERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

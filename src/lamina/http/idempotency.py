@@ -1,19 +1,21 @@
-"""Stored replies by idempotency key, so that a write that is sent twice is done once and answered twice."""
+"""Idempotency keys of HTTP: the reply to a write is stored and sent again, whichever process gets the request."""
 
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from datetime import datetime, timedelta
 
 from lamina.documents.verb_arguments import MAX_KEY_LENGTH
 from lamina.http.problem import ProblemDetails
+from lamina.store.access import AccessState, ReplyLimits, StoredReply
 
 KEY_HEADER = b"idempotency-key"
 REPLAYED_HEADER = (b"idempotency-replayed", b"true")
-MAX_REPLIES, MAX_REPLIES_PER_CALLER = 2000, 200
-"""Replies stored in total and for one caller; the oldest are removed first."""
-MAX_BYTES = 32 * 1024 * 1024
+REPLY_LIMITS = ReplyLimits(per_caller=200, in_total=2000, max_bytes=32 * 1024 * 1024)
+REPLY_LIFETIME = timedelta(days=1)
+RUNNING_LIFETIME = timedelta(minutes=10)
+"""How long a key waits for a request whose process may have ended."""
 
 KEY_REUSED = ProblemDetails(
     422, "KeyReused", "this Idempotency-Key was used for another request; use a new key for each write"
@@ -26,59 +28,41 @@ INVALID_KEY = ProblemDetails(
 )
 
 
-@dataclass(slots=True)
-class StoredReply:
-    """The reply for a key; `status` is 0 while the request is running."""
+class RunningReply:
+    """The reply to a request while it is made; `status` is 0 until it is complete."""
 
-    request_digest: bytes
-    status: int = 0
-    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
-    body: bytearray = field(default_factory=bytearray)
+    def __init__(self, caller: str, key: str, request_digest: bytes) -> None:
+        self.caller, self.key, self._request_digest = caller, key, request_digest
+        self.status, self.body = 0, bytearray()
+        self.headers: list[tuple[bytes, bytes]] = []
+
+    def to_stored(self) -> StoredReply:
+        """Return the complete reply."""
+        return StoredReply(self._request_digest, self.status, tuple(self.headers), bytes(self.body))
 
 
-class IdempotencyCache:
-    """The latest replies by caller and key. Only the server's event loop uses it."""
+class IdempotencyKeys:
+    """The latest replies by caller and key."""
 
-    def __init__(self) -> None:
-        self._replies: OrderedDict[tuple[str, str], StoredReply] = OrderedDict()
-        self._bytes = 0
+    def __init__(self, state: AccessState, now: Callable[[], datetime]) -> None:
+        self._state, self._now = state, now
 
-    def begin(self, caller: str, key: str, request_digest: bytes) -> StoredReply | ProblemDetails:
+    def begin(self, caller: str, key: str, request_digest: bytes) -> StoredReply | RunningReply | ProblemDetails:
         """Return the stored reply for this key or a new one to fill; a problem if the key cannot be used."""
         if not 1 <= len(key) <= MAX_KEY_LENGTH or not (key.isascii() and key.isprintable()):
             return INVALID_KEY
-        reply = self._replies.get((caller, key))
+        now = self._now()
+        reply = self._state.begin_reply(caller, key, request_digest, now, now + RUNNING_LIFETIME)
         if reply is None:
-            reply = self._replies[caller, key] = StoredReply(request_digest)
-            return reply
+            return RunningReply(caller, key, request_digest)
         if reply.request_digest != request_digest:
             return KEY_REUSED
         return reply if reply.status else KEY_IN_USE
 
-    def finish(self, caller: str, key: str, reply: StoredReply) -> None:
+    def finish(self, reply: RunningReply) -> None:
         """Store the reply if the write succeeded; a refused write may be tried again with the same key."""
-        if not 200 <= reply.status < 300:
-            self._replies.pop((caller, key), None)
-            return
-        self._bytes += len(reply.body)
-        self._evict(caller)
-
-    def clear(self, keep: StoredReply | None) -> None:
-        """Remove every finished reply except `keep`: replies contain text, and some of it was just erased."""
-        for key in [key for key, reply in self._replies.items() if reply.status and reply is not keep]:
-            self._drop(key)
-
-    def _evict(self, caller: str) -> None:
-        keys = [key for key, reply in self._replies.items() if key[0] == caller and reply.status]
-        for key in keys[: max(0, len(keys) - MAX_REPLIES_PER_CALLER)]:
-            self._drop(key)
-        for key in [key for key, reply in self._replies.items() if reply.status]:
-            if len(self._replies) <= MAX_REPLIES and self._bytes <= MAX_BYTES:
-                return
-            self._drop(key)
-
-    def _drop(self, key: tuple[str, str]) -> None:
-        self._bytes -= len(self._replies.pop(key).body)
+        stored = reply.to_stored() if 200 <= reply.status < 300 else None
+        self._state.finish_reply(reply.caller, reply.key, stored, self._now() + REPLY_LIFETIME, REPLY_LIMITS)
 
 
 def digest_request(method: str, path: str, query: str, body: bytes) -> bytes:

@@ -6,9 +6,35 @@ from collections.abc import Callable
 
 from starlette.types import Message, Send
 
-from lamina.http.idempotency import REPLAYED_HEADER, StoredReply
+from lamina.http.idempotency import REPLAYED_HEADER, RunningReply
 from lamina.http.problem import MEDIA_TYPE, ProblemDetails
-from lamina.http.security_headers import Headers, add_security_headers
+from lamina.store.access import StoredReply
+
+Headers = list[tuple[bytes, bytes]]
+
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+"""Same-origin referrers stay allowed: without them, browsers send forms of this site with `Origin: null`."""
+SECURITY_HEADERS: Headers = [
+    (b"content-security-policy", CSP.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+]
+NO_STORE: Headers = [(b"cache-control", b"no-store")]
+_REMOVED_NAMES = frozenset({b"access-control-allow-origin", b"access-control-allow-credentials", b"server"})
+
+
+def add_security_headers(headers: Headers, *, is_cacheable: bool) -> Headers:
+    """Return the headers with the security headers, which take precedence; no-store unless `is_cacheable`."""
+    added = [*SECURITY_HEADERS, *([] if is_cacheable else NO_STORE)]
+    names = {name for name, _ in added} | _REMOVED_NAMES
+    return [*((name, value) for name, value in headers if name.lower() not in names), *added]
 
 
 class ResponseSender:
@@ -59,13 +85,13 @@ class ResponseSender:
         await self(
             {"type": "http.response.start", "status": reply.status, "headers": [*reply.headers, REPLAYED_HEADER]}
         )
-        await self({"type": "http.response.body", "body": bytes(reply.body)})
+        await self({"type": "http.response.body", "body": reply.body})
 
 
 class ReplyRecorder:
-    """Records a response in a stored reply while it is sent, also if the client no longer waits for it."""
+    """Records a response in a running reply while it is sent, also if the client no longer waits for it."""
 
-    def __init__(self, send: Send, reply: StoredReply) -> None:
+    def __init__(self, send: Send, reply: RunningReply) -> None:
         self._send, self._reply = send, reply
         self._status = 0
 

@@ -56,7 +56,7 @@ class RequestRule(OperationPolicy):
         return self.route != UNKNOWN_ROUTE
 
 
-API_PREFIX, MCP_PREFIX, ERASE_PATH = "/v1", "/mcp", "/v1/erase"
+API_PREFIX, MCP_PREFIX = "/v1", "/mcp"
 UNKNOWN_ROUTE = "unknown"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 

@@ -19,20 +19,20 @@ from urllib.parse import quote
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lamina.access import Principal, ServedMemory
-from lamina.access.rate_limit import MINUTE
 from lamina.errors import LaminaError
 from lamina.http import thread_limit
 from lamina.http.allowed_hosts import AllowedHosts
 from lamina.http.browser_session import CSRF_HEADER as CSRF_TOKEN_HEADER
 from lamina.http.browser_session import csrf_token_for, is_csrf_token_of, parse_form_csrf_token, parse_session_cookie
 from lamina.http.idempotency import KEY_HEADER as KEY
-from lamina.http.idempotency import IdempotencyCache, StoredReply, digest_request
+from lamina.http.idempotency import IdempotencyKeys, RunningReply, digest_request
 from lamina.http.problem import INTERNAL_ERROR, ProblemDetails, ProblemError, forbidden_problem, problem_from_error
 from lamina.http.request_body import MAX_SECONDS, ClientDisconnected, read_body, replay_body
 from lamina.http.request_head import RequestHead
 from lamina.http.request_metrics import RequestMetrics
 from lamina.http.response_sender import ReplyRecorder, ResponseSender
-from lamina.http.route_rights import ERASE_PATH, SAFE_METHODS, SLOW_SECONDS, RequestRule, RequestRules
+from lamina.http.route_rights import SAFE_METHODS, SLOW_SECONDS, RequestRule, RequestRules
+from lamina.store.access import StoredReply
 
 logger = logging.getLogger("lamina.http")
 
@@ -62,6 +62,8 @@ TOOK_TOO_LONG = ProblemDetails(
     504, "TookTooLong", "the request timed out; it may still be completed, so check before you repeat it"
 )
 MAX_SLOW_REQUESTS = 4
+LOG_SECONDS = 60.0
+"""How often a rate limit of one principal is logged."""
 """Slow requests that run at the same time, so that they cannot occupy every thread."""
 LOGIN_REDIRECT_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>lamina</title>
 <meta http-equiv="refresh" content="0; url={to}"></head><body><p><a href="{to}">Sign in</a></p></body></html>
@@ -96,16 +98,18 @@ class SecurityMiddleware:
         render_page: Callable[[ProblemDetails, Scope], bytes] | None = None,
         body_seconds: float = MAX_SECONDS,
     ) -> None:
-        self._app, self._rules, self._metrics = app, rules, metrics
+        self.app, self._rules, self._metrics = app, rules, metrics
         self._served_memory, self._allowed_hosts, self._body_seconds = served_memory, allowed_hosts, body_seconds
-        self._idempotency_cache, self._on_close, self._render_page = IdempotencyCache(), on_close, render_page
+        memory = served_memory.memory
+        self._idempotency_keys = IdempotencyKeys(memory.engine.store.admin.access, memory.now)
+        self._on_close, self._render_page = on_close, render_page
         self._late_tasks: set[asyncio.Task[None]] = set()
         self._slow_slots, self._last_warnings = asyncio.Semaphore(MAX_SLOW_REQUESTS), dict[tuple[str, bool], float]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         match scope["type"]:
             case "lifespan":
-                await self._app(scope, receive, send)
+                await self.app(scope, receive, send)
             case "http":
                 await self._handle_http(scope, receive, send)
             case "websocket":
@@ -217,7 +221,7 @@ class SecurityMiddleware:
     def _log_rate_limit(self, request: _AdmittedRequest, kind: str) -> None:
         """Log a rate limit once a minute, so that a flood of requests does not flood the log."""
         key, now = (request.principal, request.rule.is_write), time.monotonic()
-        if now - self._last_warnings.get(key, -MINUTE) >= MINUTE:
+        if now - self._last_warnings.get(key, -LOG_SECONDS) >= LOG_SECONDS:
             self._last_warnings[key] = now
             logger.warning("%s exceeded the limit of %s per minute", request.principal.partition("/")[0], kind)
 
@@ -240,19 +244,19 @@ class SecurityMiddleware:
         reply = (
             self._begin_reply(request, key, body) if key and request.rule.is_write and request.rule.is_known else None
         )
-        if reply is not None and reply.status:
+        if isinstance(reply, StoredReply):
             await sender.send_stored(reply)
             return
-        work = self._run_app(request, scope, replay_body(body, receive), sender, key, reply)
+        work = self._run_app(request, scope, replay_body(body, receive), sender, reply)
         if request.rule.timeout_seconds is None:
             await work
             return
         await self._run_with_timeout(asyncio.create_task(work), request.rule, sender)
 
-    def _begin_reply(self, request: _AdmittedRequest, key: str, body: bytes) -> StoredReply:
+    def _begin_reply(self, request: _AdmittedRequest, key: str, body: bytes) -> StoredReply | RunningReply:
         head = request.head
         digest = digest_request(head.method, head.path, head.query, body)
-        reply = self._idempotency_cache.begin(request.principal, key, digest)
+        reply = self._idempotency_keys.begin(request.principal, key, digest)
         if isinstance(reply, ProblemDetails):
             raise ProblemError(reply)
         return reply
@@ -280,22 +284,19 @@ class SecurityMiddleware:
         scope: Scope,
         receive: Receive,
         sender: ResponseSender,
-        key: str,
-        reply: StoredReply | None,
+        reply: RunningReply | None,
     ) -> None:
         send: Send = ReplyRecorder(sender, reply) if reply is not None else sender
         try:
             async with self._slow_slot() if request.rule.timeout_seconds == SLOW_SECONDS else nullcontext():
-                await self._app(scope, receive, send)
+                await self.app(scope, receive, send)
         except Exception as error:  # noqa: BLE001 - the outermost handler: errors are logged without their message
             frames = "".join(traceback.format_tb(error.__traceback__))
             logger.error("%s failed: %s\n%s", request.rule.route, type(error).__name__, frames)
             await sender.send_problem(INTERNAL_ERROR)
         finally:
-            if request.rule.route == ERASE_PATH:
-                self._idempotency_cache.clear(keep=reply)
             if reply is not None:
-                self._idempotency_cache.finish(request.principal, key, reply)
+                self._idempotency_keys.finish(reply)
 
     @asynccontextmanager
     async def _slow_slot(self) -> AsyncIterator[None]:

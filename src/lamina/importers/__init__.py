@@ -12,8 +12,7 @@ from lamina.importers.import_items import (
     ImportStep,
     SkippedItem,
 )
-from lamina.importers.import_plan import ImportPlan, detect_importer, plan_import
-from lamina.importers.supported_formats import Importer
+from lamina.importers.import_plan import Importer, ImportPlan, detect_importer, plan_import
 
 __all__ = [
     "ImportPlan",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from lamina.atom.atom import Evidence, Signals
 from lamina.errors import InvalidInput
@@ -13,39 +13,17 @@ from lamina.importers.import_items import ImportProblem
 from lamina.importers.lamina_export import ExportEntry, LaminaExport, parse_entry
 from lamina.vault.frontmatter_fields import SIGNAL_FIELDS
 
-COLUMNS = (
-    "id",
-    "kind",
-    "status",
-    "content",
-    "subject",
-    "attribute",
-    "value",
-    "tags",
-    "entities",
-    "observed_at",
-    "recorded_at",
-    "valid_from",
-    "valid_until",
-    "expires_at",
-    "confidence",
-    "importance",
-    "pinned",
-    "origin",
-    "source_id",
-    "session_id",
-    "segment_id",
-    "evidence",
-    "derived_from",
-    "supersedes",
-    "superseded_by",
-    "scope",
-    *SIGNAL_FIELDS,
-)
+_COLUMN_NAMES = """
+    id kind status content subject attribute value tags entities observed_at recorded_at valid_from valid_until
+    expires_at confidence importance pinned origin source_id session_id segment_id evidence derived_from supersedes
+    superseded_by scope
+"""
+COLUMNS = (*_COLUMN_NAMES.split(), *SIGNAL_FIELDS)
 LIST_COLUMNS = frozenset({"tags", "entities", "evidence", "derived_from", "supersedes", "superseded_by"})
 LIST_SEPARATOR = "; "
 _REQUIRED_COLUMNS = frozenset({"id", "kind", "content", "observed_at"})
 _NUMBER_COLUMNS = frozenset({"confidence", "importance"})
+_MAX_LINE_LENGTH = 1 << 22
 _QUOTE_MARK = "'"
 _FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n", _QUOTE_MARK)
 
@@ -66,7 +44,7 @@ def open_csv_export(path: Path) -> LaminaExport | None:
         return None
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            first = next(csv.reader(file), [])
+            first = next(csv.reader([file.readline(_MAX_LINE_LENGTH)]), [])
     except (UnicodeDecodeError, csv.Error):
         return None
     return (
@@ -78,7 +56,7 @@ def open_csv_export(path: Path) -> LaminaExport | None:
 
 def _read_rows(path: Path) -> Iterator[ExportEntry]:
     with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.DictReader(file, restkey="")
+        rows = csv.DictReader(_read_lines(file, path), restkey="")
         while True:
             place = f"{path.name} line {rows.line_num + 1}"
             try:
@@ -91,6 +69,14 @@ def _read_rows(path: Path) -> Iterator[ExportEntry]:
             except UnicodeDecodeError as error:
                 raise InvalidInput(f"{path.name} is not valid UTF-8: {error}; export it again") from error
             yield parse_entry(place, lambda row=row: _parse_row(row))  # type: ignore[misc]
+
+
+def _read_lines(file: TextIO, path: Path) -> Iterator[str]:
+    """Yield the lines of a file; InvalidInput at one that is longer than any export writes."""
+    while line := file.readline(_MAX_LINE_LENGTH):
+        if len(line) == _MAX_LINE_LENGTH and not line.endswith("\n"):
+            raise InvalidInput(f"{path.name} has a line of more than {_MAX_LINE_LENGTH:,} characters; export it again")
+        yield line
 
 
 def _parse_row(row: Mapping[str, str | None]) -> dict[str, Any]:

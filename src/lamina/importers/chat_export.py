@@ -17,6 +17,8 @@ from typing import Any, TextIO
 from lamina.capture.pieces import TURN_LIMIT, TextPiece
 from lamina.capture.pieces.piece import split_turn
 from lamina.errors import InvalidInput
+from lamina.importers.documents.parsed_document import unpacks_too_large
+from lamina.importers.documents.regular_file import is_regular_file
 from lamina.importers.documents.text_decoding import storable_text
 from lamina.importers.import_items import ImportedConversation, ImportProblem, ImportStep, SkippedItem, prefix_hashes
 from lamina.text.normal_form import one_line
@@ -134,7 +136,7 @@ def describe_unreadable_chats(path: Path) -> str:
 def find_conversation_files(path: Path) -> tuple[str, ...]:
     """Return the files of a folder or archive that may contain conversations; a JSON file is one itself."""
     if path.is_dir():
-        names = [file.name for file in path.iterdir() if file.is_file()]
+        names = [file.name for file in path.iterdir() if is_regular_file(file)]
     elif zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             names = [name for name in archive.namelist() if name.count("/") < 2]
@@ -169,8 +171,12 @@ def _open_member(path: Path, member: str) -> Iterator[TextIO]:
         with (path / member if path.is_dir() else path).open(encoding="utf-8", errors="replace") as stream:
             yield stream
         return
-    with zipfile.ZipFile(path) as archive, archive.open(member) as packed:
-        yield io.TextIOWrapper(packed, encoding="utf-8", errors="replace")
+    with zipfile.ZipFile(path) as archive:
+        part = archive.getinfo(member)
+        if unpacks_too_large([part]):
+            raise ValueError(f"it would unpack to {part.file_size >> 20} MB; not opened")
+        with archive.open(part) as packed:
+            yield io.TextIOWrapper(packed, encoding="utf-8", errors="replace")
 
 
 def imported_conversation(

@@ -16,13 +16,15 @@ from typing import TypeAlias
 import apsw
 
 from lamina.errors import InvalidInput, LaminaError
-from lamina.importers.engram_entities import import_names, import_relation
-from lamina.importers.engram_memories import EngramContext, Row, import_diary, import_memory
+from lamina.importers.documents.parsed_document import DAMAGED_FILE_ERRORS
+from lamina.importers.documents.regular_file import MAX_EXPORT_BYTES, read_head, read_regular_file
+from lamina.importers.engram_rows import EngramContext, Row, import_diary, import_memory, import_names, import_relation
 from lamina.importers.import_items import ImportProblem, ImportStep, SkippedItem
 from lamina.text.normal_form import one_line
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
 _SNIFFED_BYTES = 65536
+_MAX_VALUE_BYTES = 20 << 20
 _MEMORY_COLUMNS = frozenset({"id", "content", "layer", "importance"})
 _TABLES = (
     "memories",
@@ -43,7 +45,6 @@ _LEFT_OUT = {
     "session_handoffs": "handoff between sessions of the other program",
 }
 """What has no meaning here, by table, with the reason that the summary gives."""
-_WRONG_SHAPE = (ValueError, TypeError, KeyError, AttributeError, OverflowError)
 
 StepBuilder: TypeAlias = Callable[[Row, str], Iterable[ImportStep]]
 """Returns the steps of one row; it receives the row and its place."""
@@ -95,8 +96,7 @@ def open_engram_export(path: Path) -> EngramExport | None:
     """Return the memories at a path, or None if it is no complete file of engram."""
     if not path.is_file():
         return None
-    with path.open("rb") as file:
-        head = file.read(_SNIFFED_BYTES)
+    head = read_head(path, _SNIFFED_BYTES)
     if head.startswith(_SQLITE_MAGIC):
         return _open_database(path)
     if path.suffix.lower() != ".json" or b'"memories"' not in head or b'"lamina_export"' in head:
@@ -129,18 +129,24 @@ def _open_database(path: Path) -> EngramExport | None:
 
 def _connect(path: Path) -> apsw.Connection:
     """Open a database for reading only; a copy without its log, in a folder that may not be written, as it is."""
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     try:
-        db = apsw.Connection(f"{path.resolve().as_uri()}?mode=ro", flags=flags)
+        db = _open_limited(path, "mode=ro")
         db.execute("SELECT count(*) FROM sqlite_master").fetchall()
         return db
     except (apsw.CantOpenError, apsw.ReadOnlyError):
-        return apsw.Connection(f"{path.resolve().as_uri()}?mode=ro&immutable=1", flags=flags)
+        return _open_limited(path, "mode=ro&immutable=1")
+
+
+def _open_limited(path: Path, options: str) -> apsw.Connection:
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    db = apsw.Connection(f"{path.resolve().as_uri()}?{options}", flags=flags)
+    db.limit(apsw.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)  # a computed column may be as long as it likes
+    return db
 
 
 def _open_json(path: Path) -> EngramExport | None:
     try:
-        export = json.loads(path.read_bytes())
+        export = json.loads(read_regular_file(path, MAX_EXPORT_BYTES))
     except (ValueError, RecursionError):
         return None
     memories = export.get("memories") if isinstance(export, dict) else None
@@ -163,5 +169,5 @@ def _build_steps(place: str, row: Row, build: StepBuilder) -> Iterator[ImportSte
         yield from build(row, place)
     except LaminaError as error:
         yield ImportProblem(place, one_line(str(error)))
-    except _WRONG_SHAPE as error:
+    except DAMAGED_FILE_ERRORS as error:
         yield ImportProblem(place, f"unknown format: {one_line(str(error))}")

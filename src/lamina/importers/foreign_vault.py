@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from lamina.atom.atom import Signals
+from lamina.atom.decisions import ARCHIVED_ELSEWHERE_KEY
 from lamina.atom.kinds import Durability, Layer
-from lamina.atom.proposal import ARCHIVED_ELSEWHERE_KEY
 from lamina.atom.status import Status
 from lamina.capture.caller_input import parse_draft
 from lamina.errors import LaminaError
 from lamina.importers.import_items import IMPORTED_FROM, ImportedFact, ImportStep, SkippedItem, content_hash_of
 from lamina.importers.lenient_frontmatter import EMPTY_VALUES, ForeignFrontmatter
-from lamina.importers.note_folder import NoteFolder, find_notes, read_note
+from lamina.importers.note_folder import NoteFolder, list_folder, read_note
 from lamina.vault.frontmatter_fields import SIGNAL_FIELDS
-from lamina.vault.strict_yaml_reader import FrontmatterValue
+from lamina.vault.yaml_codec import FrontmatterValue
 
 SAMPLE_SIZE = 200
 _MIN_SHARE = 0.3
@@ -88,15 +88,15 @@ class VaultFormat:
 def open_foreign_vault(path: Path) -> NoteFolder | None:
     """Return the facts of another memory in a folder and the notes beside them; None if most notes have no format of
     another memory."""
-    files = [file for file in find_notes(path, ()) if file.suffix.lower() == ".md"]
+    files = [file for file in list_folder(path).files if file.suffix.lower() == ".md"]
     sample = files[:: max(1, len(files) // SAMPLE_SIZE)]
     fronts = [front for file in sample if (front := _try_read_note(file)) is not None and front.values]
     counts = {vault_format: sum(map(vault_format.recognizes, fronts)) for vault_format in (LATTICE, REMNIC)}
     best = max(counts, key=lambda vault_format: counts[vault_format])
     if counts[best] <= _MIN_SHARE * len(fronts):
         return None
-    notes = find_notes(path, tuple(path / name for name in best.skipped_folders))
-    return NoteFolder(path, notes, best.source, best.name, best.parse_note)
+    listed = list_folder(path, tuple(path / name for name in best.skipped_folders))
+    return NoteFolder(path, *listed, best.source, best.name, best.parse_note)
 
 
 def parse_kind(text: str | None) -> str:
@@ -282,30 +282,11 @@ def _read_remnic_fact(frontmatter: ForeignFrontmatter) -> ForeignFact | str:
 
 _DURABILITIES = {"ephemeral": Durability.EPHEMERAL, "protected": Durability.CORE}
 _REMNIC_SIGNALS = {"accessCount": "recall_count", "mw_success": "successes", "mw_fail": "failures"}
-_REMNIC_FIELDS = frozenset(
-    [
-        "id",
-        "category",
-        "created",
-        "tags",
-        "entityRef",
-        "structuredAttributes",
-        "confidence",
-        "importanceScore",
-        "expiresAt",
-        "supersedes",
-        "supersededBy",
-        "supersededAt",
-        "valid_at",
-        "validAt",
-        "invalid_at",
-        "invalidAt",
-        "accessCount",
-        "lastAccessed",
-        "mw_success",
-        "mw_fail",
-    ]
-)
+_REMNIC_FIELD_NAMES = """
+    id category created tags entityRef structuredAttributes confidence importanceScore expiresAt supersedes supersededBy
+    supersededAt valid_at validAt invalid_at invalidAt accessCount lastAccessed mw_success mw_fail
+"""
+_REMNIC_FIELDS = frozenset(_REMNIC_FIELD_NAMES.split())
 """Keys that become fields, links or counters; every other key becomes metadata."""
 
 

@@ -12,11 +12,10 @@ from datetime import datetime
 from itertools import count
 from typing import TypeAlias
 
-from lamina.atom.identity import AtomId, IdSource, is_atom_id
+from lamina.atom.atom import AtomId, IdSource, is_atom_id
 from lamina.atom.passage import passages_of
-from lamina.atom.scope import readable_scopes
+from lamina.atom.provenance import Origin, readable_scopes
 from lamina.atom.sentence_removal import ERASED_MARK
-from lamina.atom.trust import Origin
 from lamina.capture.conversation import Conversation, parse_conversation
 from lamina.capture.erased_text import remove_erased_sentences
 from lamina.capture.receipt import Outcome, Receipt, Result
@@ -24,6 +23,7 @@ from lamina.capture.redact import redact
 from lamina.capture.statement_commit import Writer
 from lamina.capture.store_reads import StoreReads
 from lamina.errors import InvalidInput
+from lamina.importers.evidence_quotes import QuoteLocator
 from lamina.importers.fact_history import ForeignSuccessions, write_fact
 from lamina.importers.import_items import (
     ImportedBox,
@@ -36,7 +36,6 @@ from lamina.importers.import_items import (
 )
 from lamina.importers.import_plan import IMPORTED_BEFORE, ImportPlan
 from lamina.importers.imported_structure import write_box, write_links
-from lamina.importers.quote_locator import QuoteLocator
 from lamina.store.base import AtomFilter, Store, TransactionMode
 from lamina.text.normal_form import normal_form
 
@@ -97,7 +96,7 @@ class ImportTarget:
 
     def is_imported(self, key: str) -> bool:
         """Return whether the item with this idempotency key was imported before."""
-        return self.store.journal.has_key(self.writer(Origin.IMPORT).scope, key)
+        return bool(self.store.journal.read([self.writer(Origin.IMPORT).scope], key=key))
 
     def known_passages(self, atom_id: str) -> set[int]:
         """Return the numbers of an atom's passages that this vault has, for words that return to the vault they were

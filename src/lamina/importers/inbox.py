@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.capture.redact import redact
 from lamina.clock import disk_time_ns
 from lamina.errors import InvalidInput, NotFound, StoreBusy
 from lamina.importers.documents.html_text import html_to_markdown
+from lamina.importers.documents.regular_file import describe_irregular, read_regular_file
 from lamina.importers.documents.text_decoding import decode_text
 from lamina.importers.import_items import ImportedConversation, ImportedDocument
 from lamina.importers.import_plan import ImportPlan, plan_import
@@ -31,13 +32,14 @@ from lamina.importers.import_writer import (
     count_secrets_in_text,
     run_import,
 )
+from lamina.importers.note_folder import list_folder
+from lamina.store.admin import FileProblem
 from lamina.store.base import Store
-from lamina.store.problems import FileProblem
-from lamina.store.projection import FileState
+from lamina.store.projection import FileDeleted, FileRead, FileState
 from lamina.sync.disk_diff import has_changed
 from lamina.vault import layout
 from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import Stamp
+from lamina.vault.folder_tree import Stamp
 
 PROBLEM_KIND = "inbox"
 """Kind of the problems that are reported about files in an inbox."""
@@ -85,6 +87,7 @@ class Inbox:
 
         For up to `wait_seconds`, wait for a file that was saved a moment ago and for another process that has the lock.
         """
+        self._report_irregular_files()
         if not self._due_files(retry_failed):
             self._clear_removed()
             return InboxResult()
@@ -119,8 +122,8 @@ class Inbox:
                     yield scope, path, stamp
 
     def _is_known(self, path: str, stamp: Stamp) -> bool:
-        line = self._ledger.entry(path)
-        return line is not None and not has_changed(line, stamp)
+        record = self._ledger.read(paths=[path]).at(path)
+        return record is not None and not has_changed(record.entry, stamp)
 
     def _has_unsettled_files(self) -> bool:
         unsettled = [path for _, path, stamp in self._files() if not self._is_settled(path, stamp)]
@@ -173,7 +176,7 @@ class Inbox:
             )
             if not self._disk.remove(path, stamp):
                 return False
-        self._ledger.forget_file(path)
+        self._ledger.record([FileDeleted(path)], disk_time_ns())
         self._problems.clear(path)
         self._disk.remove_empty_dirs(path, keep=layout.inbox_folder(scope).count("/"))
         return bool(target)
@@ -208,7 +211,7 @@ class Inbox:
         return True
 
     def _leave_with_problem(self, path: str, stamp: Stamp, reason: str) -> bool:
-        self._ledger.mark_read(path, b"", stamp, disk_time_ns(), None, FileState.BAD)
+        self._ledger.record([FileRead(path, b"", stamp, None, FileState.BAD)], disk_time_ns())
         self._problems.report(FileProblem(path, PROBLEM_KIND, redact(reason).text))
         return False
 
@@ -216,9 +219,19 @@ class Inbox:
         """Clear the problems of files that were removed from the inbox."""
         for problem in self._problems.list():
             is_inbox_problem = problem.kind == PROBLEM_KIND and layout.scope_of_path(problem.path) in self._scopes
-            if is_inbox_problem and self._disk.stamp(problem.path) is None:
-                self._ledger.forget_file(problem.path)
+            is_removed = self._disk.stamp(problem.path) is None
+            if is_inbox_problem and is_removed and not describe_irregular(self._disk.root / problem.path):
+                self._ledger.record([FileDeleted(problem.path)], disk_time_ns())
                 self._problems.clear(problem.path, [PROBLEM_KIND])
+
+    def _report_irregular_files(self) -> None:
+        """Report links, pipes, sockets and devices in the inboxes, once each; nothing opens them."""
+        known = {problem.path for problem in self._problems.list()}
+        for folder in map(layout.inbox_folder, self._scopes):
+            for item in list_folder(self._disk.root / folder).skipped:
+                if f"{folder}{item.path}" not in known:
+                    message = f"it is {item.reason}; put the file itself here"
+                    self._problems.report(FileProblem(f"{folder}{item.path}", PROBLEM_KIND, message))
 
 
 _SECRETS_REASON = (
@@ -240,7 +253,7 @@ def _read_text(file: Path, stamp: Stamp) -> str | None:
     if stamp.size > MAX_TEXT_BYTES:
         return None
     try:
-        return decode_text(file.read_bytes())
+        return decode_text(read_regular_file(file, MAX_TEXT_BYTES))
     except ValueError:
         return None
 

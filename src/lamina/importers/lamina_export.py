@@ -14,16 +14,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import is_atom_id
+from lamina.atom.atom import Atom, Signals, is_atom_id
 from lamina.atom.json_record import from_record
 from lamina.atom.passage import passages_of
+from lamina.atom.provenance import Origin, limit_origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin, limit_origin
 from lamina.capture.caller_input import parse_draft
 from lamina.capture.pieces import TextPiece
 from lamina.errors import InvalidInput, LaminaError
-from lamina.importers.evidence_index import NOT_ENDED, EvidenceIndex, session_id_of
+from lamina.importers.documents.parsed_document import DAMAGED_FILE_ERRORS
+from lamina.importers.documents.regular_file import MAX_EXPORT_BYTES, read_head, read_regular_file
+from lamina.importers.evidence_quotes import NOT_ENDED, EvidenceIndex, session_id_of
 from lamina.importers.import_items import (
     EvidenceQuote,
     ImportedConversation,
@@ -34,38 +35,21 @@ from lamina.importers.import_items import (
     content_hash_of,
     prefix_hashes,
 )
-from lamina.importers.note_folder import find_notes, read_note
+from lamina.importers.note_folder import MAX_NOTE_BYTES, list_folder, read_note
 from lamina.text.normal_form import one_line
 from lamina.vault import layout
 from lamina.vault.atom_file import parse_file
 from lamina.vault.frontmatter_fields import SIGNAL_FIELDS
 
 SOURCE_NAME, FORMAT_NAME = "lamina", "lamina export"
-WRONG_SHAPE_ERRORS = (ValueError, TypeError, KeyError, AttributeError, OverflowError)
-"""Errors that reading a file of another format may raise."""
 _JSON_MARKER = b'"lamina_export"'
 _SNIFFED_BYTES = 4096
 _SAMPLE_SIZE = 50
-_IMPORTED_FIELDS = (
-    "content",
-    "kind",
-    "subject",
-    "attribute",
-    "value",
-    "tags",
-    "entities",
-    "metadata",
-    "observed_at",
-    "session_id",
-    "valid_from",
-    "valid_until",
-    "expires_at",
-    "confidence",
-    "importance",
-    "valence",
-    "durability",
-    "memory_type",
-)
+_IMPORTED_FIELD_NAMES = """
+    content kind subject attribute value tags entities metadata observed_at session_id valid_from valid_until expires_at
+    confidence importance valence durability memory_type
+"""
+_IMPORTED_FIELDS = tuple(_IMPORTED_FIELD_NAMES.split())
 UNUSED = Signals()
 """The counters of an atom that was never used."""
 _WITHDRAWN = frozenset({Status.INVALIDATED, Status.TOMBSTONED})
@@ -98,18 +82,20 @@ def open_json_export(path: Path) -> LaminaExport | None:
     """Return the JSON export at a path, or None if it is not one."""
     if not path.is_file() or path.suffix.lower() != ".json":
         return None
-    with path.open("rb") as file:
-        if _JSON_MARKER not in file.read(_SNIFFED_BYTES):
-            return None
+    if _JSON_MARKER not in read_head(path, _SNIFFED_BYTES):
+        return None
     return LaminaExport(lambda: _json_entries(path))
 
 
 def open_markdown_export(path: Path) -> LaminaExport | None:
     """Return the markdown export in a folder, or None if most of its notes are not atoms."""
-    files = [file for file in find_notes(path, ()) if file.suffix.lower() == ".md"]
+    listed, skipped = list_folder(path)
+    files = [file for file in listed if file.suffix.lower() == ".md"]
     sample = list(islice(files, 0, None, max(1, len(files) // _SAMPLE_SIZE)))
     exported = sum(1 for file in sample if _is_exported_atom(file))
-    return LaminaExport(lambda: _markdown_entries(path, files)) if sample and 2 * exported > len(sample) else None
+    if not sample or 2 * exported <= len(sample):
+        return None
+    return LaminaExport(lambda: _markdown_entries(path, files, skipped))
 
 
 def parse_entry(place: str, record: Callable[[], Mapping[str, Any]]) -> ExportEntry:
@@ -121,7 +107,7 @@ def parse_entry(place: str, record: Callable[[], Mapping[str, Any]]) -> ExportEn
         atom = from_record(fields)
         is_text = isinstance(atom.content, str)
         return place, atom if is_text else ImportProblem(place, "its content is not text"), signals
-    except WRONG_SHAPE_ERRORS as error:
+    except DAMAGED_FILE_ERRORS as error:
         return place, ImportProblem(place, f"it is not an atom: {one_line(str(error))}"), Signals()
 
 
@@ -141,7 +127,7 @@ def import_step(atom: Atom, place: str, evidence: EvidenceIndex | None = None, s
         )
     except LaminaError as error:
         return ImportProblem(place, one_line(str(error)))
-    except WRONG_SHAPE_ERRORS as error:
+    except DAMAGED_FILE_ERRORS as error:
         return ImportProblem(place, f"it is not an atom: {one_line(str(error))}")
 
 
@@ -192,8 +178,8 @@ def _import_fact(atom: Atom, place: str, quotes: tuple[EvidenceQuote, ...], sign
 
 def _json_entries(path: Path) -> Iterator[ExportEntry]:
     try:
-        records = json.loads(path.read_bytes())["atoms"]
-    except (*WRONG_SHAPE_ERRORS, RecursionError) as error:
+        records = json.loads(read_regular_file(path, MAX_EXPORT_BYTES))["atoms"]
+    except DAMAGED_FILE_ERRORS as error:
         raise InvalidInput(f"{path.name} is not a complete export: {one_line(str(error))}; export it again") from error
     for n, record in enumerate(records, 1):
         yield parse_entry(f"{path.name} #{n}", lambda record=record: _without_history(record))  # type: ignore[misc]
@@ -203,16 +189,17 @@ def _without_history(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: value for name, value in record.items() if name != "history"}
 
 
-def _markdown_entries(path: Path, files: list[Path]) -> Iterator[ExportEntry]:
+def _markdown_entries(path: Path, files: list[Path], skipped: tuple[SkippedItem, ...]) -> Iterator[ExportEntry]:
+    yield from ((item.path, item, UNUSED) for item in skipped)
     for file in files:
         place = file.relative_to(path).as_posix()
         try:
-            sheet = parse_file(file.read_bytes())
+            sheet = parse_file(read_regular_file(file, MAX_NOTE_BYTES))
             if sheet.id is None:
                 yield place, ImportProblem(place, "it has no atom id"), Signals()
             else:
                 yield place, Atom(scope=layout.DEFAULT_SCOPE, **sheet.fields), sheet.signals
-        except (LaminaError, OSError, *WRONG_SHAPE_ERRORS) as error:
+        except (LaminaError, OSError, *DAMAGED_FILE_ERRORS) as error:
             yield place, ImportProblem(place, one_line(str(error))), Signals()
 
 

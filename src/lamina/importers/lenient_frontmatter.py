@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from lamina.text.timestamps import parse_time_or_none
-from lamina.vault.strict_yaml_reader import FrontmatterValue, Unreadable, read_mapping
+from lamina.vault.yaml_codec import FrontmatterValue, Unreadable, read_mapping
 
 _FRONTMATTER = re.compile(r"---[ \t]*\n(?P<front>.*?)(?<=\n)---[ \t]*(?:\n|\Z)", re.DOTALL)
 _MAX_FRONTMATTER_LENGTH = 64 << 10
-_KEY_LINE = re.compile(r"(?P<key>[\w][\w .-]{0,60}?)\s*:(?:\s+(?P<value>.*?))?\s*")
+_KEY_LINE = re.compile(r"(?P<key>[\w][\w .-]{0,60}?)\s*:(?P<value>\s.*)?", re.DOTALL)
 EMPTY_VALUES = frozenset({"", "null", "~", "none", "undefined"})
 _MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?")
 
@@ -85,4 +85,4 @@ def parse_leading_moment(text: str) -> datetime | None:
 
 def _parse_lines(raw: str) -> dict[str, FrontmatterValue]:
     matches = (_KEY_LINE.fullmatch(line) for line in raw.split("\n") if not line.startswith((" ", "\t", "-", "#")))
-    return {match["key"]: (match["value"] or "").strip("\"'") for match in matches if match}
+    return {match["key"]: (match["value"] or "").strip().strip("\"'") for match in matches if match}

@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from lamina.capture.pieces import TextPiece
 from lamina.capture.pieces.text_format import MARKDOWN_SUFFIXES
 from lamina.errors import InvalidInput, LaminaError
 from lamina.importers.documents import DOCUMENT_SUFFIXES, ParsedDocument, UnreadableDocument, read_document, read_text
+from lamina.importers.documents.regular_file import describe_irregular, read_regular_file
 from lamina.importers.documents.text_decoding import decode_text, storable_text
 from lamina.importers.import_items import ImportedDocument, ImportProblem, ImportStep, SkippedItem, content_hash_of
 from lamina.importers.lenient_frontmatter import ForeignFrontmatter, parse_leading_moment, read_frontmatter
@@ -24,7 +26,8 @@ _CREATED_KEYS = ("created", "date", "created_at", "date created", "creation date
 _PROGRAM_KEYS = ("tags", "tag", "title", "aliases", "alias", "cssclass", "cssclasses", "publish", "position", "id")
 _IGNORED_KEYS = frozenset([*_CREATED_KEYS, *_PROGRAM_KEYS, "updated", "modified", "date modified"])
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "__MACOSX"})
-_MAX_NOTE_BYTES = 20 << 20
+MAX_NOTE_BYTES = 20 << 20
+"""Bytes of the longest note."""
 _DATED_NAME = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 
@@ -38,6 +41,7 @@ class NoteFolder:
 
     path: Path
     files: tuple[Path, ...]
+    skipped: tuple[SkippedItem, ...] = ()
     source: str = "file"
     name: str = "folder"
     parse_note: NoteParser | None = None
@@ -48,16 +52,17 @@ class NoteFolder:
         if path.is_file():
             return cls(path.parent, (path,), name="file")
         if (path / ".obsidian").is_dir():
-            return cls(path, find_notes(path, template_folders(path)), source="obsidian", name="Obsidian vault")
-        return cls(path, find_notes(path, ()))
+            return cls(path, *list_folder(path, template_folders(path)), source="obsidian", name="Obsidian vault")
+        return cls(path, *list_folder(path))
 
     def total(self) -> int:
-        return len(self.files)
+        return len(self.skipped) + len(self.files)
 
     def steps(self) -> Iterator[ImportStep]:
-        return map(self._import_file, self.files)
+        yield from self.skipped
+        yield from map(self.import_file, self.files)
 
-    def _import_file(self, file: Path) -> ImportStep:
+    def import_file(self, file: Path) -> ImportStep:
         """Return one file; a problem if it cannot be read, so that the rest continue."""
         place = storable_text(file.relative_to(self.path).as_posix())
         try:
@@ -92,23 +97,29 @@ class NoteFolder:
         )
 
 
-def find_notes(path: Path, skipped: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Return the files of a folder that contain text for people, without links, hidden folders and tool folders."""
+class FolderFiles(NamedTuple):
+    """The documents of a folder, and the links and special files in it, which are skipped."""
+
+    files: tuple[Path, ...]
+    skipped: tuple[SkippedItem, ...]
+
+
+def list_folder(path: Path, left_out: tuple[Path, ...] = ()) -> FolderFiles:
+    """Return the files of a folder that contain text for people, without hidden, temporary and tool files."""
     files: list[Path] = []
+    skipped: list[SkippedItem] = []
     for folder, inner, names in os.walk(path):
-        folder_path = Path(folder)
-        inner[:] = [
-            name
-            for name in inner
-            if not name.startswith(".") and name not in _SKIPPED_FOLDERS and folder_path / name not in skipped
-        ]
-        files += [folder_path / name for name in names if _is_note(folder_path / name)]
-    return tuple(sorted(files, key=lambda file: file.relative_to(path).as_posix()))
-
-
-def _is_note(file: Path) -> bool:
-    is_document = file.suffix.lower().removeprefix(".") in DOCUMENT_SUFFIXES
-    return is_document and not file.name.startswith((".", "~$")) and not file.is_symlink()
+        visited = [name for name in inner if name not in _SKIPPED_FOLDERS and Path(folder, name) not in left_out]
+        inner[:] = [name for name in visited if not name.startswith(".")]
+        for file in (Path(folder, name) for name in (*visited, *names) if not name.startswith((".", "~$"))):
+            if reason := describe_irregular(file):
+                skipped.append(SkippedItem(storable_text(file.relative_to(path).as_posix()), reason))
+            elif file.suffix.lower().removeprefix(".") in DOCUMENT_SUFFIXES and file.is_file():
+                files.append(file)
+    return FolderFiles(
+        tuple(sorted(files, key=lambda file: file.relative_to(path).as_posix())),
+        tuple(sorted(skipped, key=lambda item: item.path)),
+    )
 
 
 def template_folders(path: Path) -> tuple[Path, ...]:
@@ -123,8 +134,8 @@ def template_folders(path: Path) -> tuple[Path, ...]:
 
 def _read_setting(file: Path, key: str) -> str | None:
     try:
-        settings = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        settings = json.loads(read_regular_file(file, MAX_NOTE_BYTES))
+    except (OSError, ValueError, RecursionError, UnreadableDocument):
         return None
     value = settings.get(key) if isinstance(settings, dict) else None
     return value.strip("/") if isinstance(value, str) else None
@@ -132,10 +143,8 @@ def _read_setting(file: Path, key: str) -> str | None:
 
 def read_note(file: Path) -> ForeignFrontmatter:
     """Read a markdown file and its frontmatter; UnreadableDocument if it is too large or not text."""
-    if file.stat().st_size > _MAX_NOTE_BYTES:
-        raise UnreadableDocument(file, f"it is larger than {_MAX_NOTE_BYTES >> 20} MB; split it")
     try:
-        return read_frontmatter(decode_text(file.read_bytes()))
+        return read_frontmatter(decode_text(read_regular_file(file, MAX_NOTE_BYTES)))
     except ValueError as error:
         raise UnreadableDocument(file, str(error)) from error
 

@@ -13,7 +13,7 @@ from lamina.errors import LaminaError
 from lamina.importers.import_items import ImportStep
 from lamina.importers.lamina_export import import_step, parse_entry
 from lamina.importers.lenient_frontmatter import ForeignFrontmatter
-from lamina.importers.note_folder import NoteFolder, find_notes, read_note
+from lamina.importers.note_folder import NoteFolder, list_folder, read_note
 from lamina.text.timestamps import format_time
 from lamina.vault.frontmatter_fields import SIGNAL_FIELDS
 
@@ -35,8 +35,9 @@ def open_okf_bundle(path: Path) -> NoteFolder | None:
             return None
     except LaminaError:
         return None
-    files = tuple(file for file in find_notes(path, ()) if file.name not in (INDEX_FILE, LOG_FILE))
-    return NoteFolder(path, files, "okf", "OKF bundle", _parse_concept)
+    listed, skipped = list_folder(path)
+    files = tuple(file for file in listed if file.name not in (INDEX_FILE, LOG_FILE))
+    return NoteFolder(path, files, skipped, "okf", "OKF bundle", _parse_concept)
 
 
 def _parse_concept(frontmatter: ForeignFrontmatter, place: str) -> ImportStep | None:

@@ -10,13 +10,14 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from lamina.atom.relation import RelationName
+from lamina.atom.atom import RelationName
 from lamina.atom.status import Status
 from lamina.capture.caller_input import parse_draft
 from lamina.errors import LaminaError
+from lamina.importers.documents.regular_file import describe_irregular, is_regular_file, read_regular_file
 from lamina.importers.documents.text_decoding import storable_text
 from lamina.importers.foreign_vault import REMNIC, open_foreign_vault
 from lamina.importers.import_items import (
@@ -29,7 +30,7 @@ from lamina.importers.import_items import (
     content_hash_of,
 )
 from lamina.importers.lenient_frontmatter import ForeignFrontmatter, parse_leading_moment
-from lamina.importers.note_folder import NoteFolder, read_note
+from lamina.importers.note_folder import MAX_NOTE_BYTES, NoteFolder, read_note
 
 IDENTITY_FILE = "identity.md"
 AGENT = "agent"
@@ -71,7 +72,8 @@ class RemnicVault:
         boxes: list[ImportedBox] = []
         for file in self._other_files():
             place = self._place(file)
-            yield SkippedItem(place, _COMPUTED if place.startswith(f"{STATE_FOLDER}/") else _NO_DOCUMENT)
+            reason = _COMPUTED if place.startswith(f"{STATE_FOLDER}/") else _NO_DOCUMENT
+            yield SkippedItem(place, describe_irregular(file) or reason)
         for file in self.folder.files:
             box = self._read_box(file)
             reflections = self._reflections(file) if _is_identity(file) else []
@@ -80,7 +82,7 @@ class RemnicVault:
             elif reflections:
                 yield from reflections
             else:
-                yield from replace(self.folder, files=(file,)).steps()
+                yield self.folder.import_file(file)
         yield from boxes
         links = self._links()
         if links:
@@ -95,9 +97,13 @@ class RemnicVault:
         known, others = set(self.folder.files), list[Path]()
         for folder, inner, names in os.walk(self.folder.path):
             inner[:] = sorted(name for name in inner if not name.startswith("."))
-            others += [Path(folder) / name for name in sorted(names) if not name.startswith(".")]
-        causal = set((self.folder.path / STATE_FOLDER / "graphs").glob(CAUSAL_LINKS))
+            linked = [name for name in inner if Path(folder, name).is_symlink()]
+            others += [Path(folder) / name for name in sorted((*names, *linked)) if not name.startswith(".")]
+        causal = set(self._causal_files())
         return [file for file in others if file not in known and file not in causal]
+
+    def _causal_files(self) -> list[Path]:
+        return sorted(filter(is_regular_file, (self.folder.path / STATE_FOLDER / "graphs").glob(CAUSAL_LINKS)))
 
     def _read_box(self, file: Path) -> ImportedBox | None:
         front = _read_front(file)
@@ -162,7 +168,7 @@ class RemnicVault:
             if front is not None and foreign_id:
                 ids[self._place(file)] = foreign_id
                 links += _links_of(front, foreign_id)
-        for file in sorted((self.folder.path / STATE_FOLDER / "graphs").glob(CAUSAL_LINKS)):
+        for file in self._causal_files():
             links += _causal_links(file, ids)
         return links
 
@@ -206,10 +212,10 @@ def _links_of(front: ForeignFrontmatter, foreign_id: str) -> Iterator[ImportedLi
 
 def _causal_links(file: Path, ids: dict[str, str]) -> Iterator[ImportedLink]:
     """Yield the links of a file of lines; an edge without a confidence counts fully, as it did there."""
-    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+    for line in read_regular_file(file, MAX_NOTE_BYTES).decode(errors="replace").splitlines():
         try:
             edge = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         cause, effect = (ids.get(str(edge.get(key))) for key in ("from", "to")) if isinstance(edge, dict) else ("", "")
         if cause and effect:

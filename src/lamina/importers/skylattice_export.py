@@ -13,13 +13,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from lamina.atom.decisions import PROPOSAL_TYPE_KEY, ProposalType
 from lamina.atom.kinds import Layer
 from lamina.atom.metadata import MetadataScalar, MetadataValue, check_value, to_text
-from lamina.atom.proposal import PROPOSAL_TYPE_KEY, ProposalType
 from lamina.atom.status import Status
 from lamina.capture.caller_input import parse_draft
 from lamina.capture.existing_statements import FORGET_REQUESTED_AT
 from lamina.errors import InvalidInput, LaminaError
+from lamina.importers.documents.parsed_document import DAMAGED_FILE_ERRORS
+from lamina.importers.documents.regular_file import MAX_EXPORT_BYTES, read_head, read_regular_file
 from lamina.importers.import_items import ImportedFact, ImportProblem, ImportStep, content_hash_of
 from lamina.text.normal_form import one_line
 from lamina.text.timestamps import format_time, parse_time
@@ -31,6 +33,7 @@ DECIDED_PROPOSAL = "decided_proposal"
 """The metadata key of what a record proposed that was confirmed or rejected there: here it is no proposal."""
 _MARKERS = (b'"export_version"', b'"records"')
 _SNIFFED_BYTES = 4096
+_MAX_METADATA_DEPTH = 20
 _KINDS = {
     Layer.PROFILE: "preference",
     Layer.SEMANTIC: "fact",
@@ -41,7 +44,6 @@ _KINDS = {
 _STATUSES = (Status.ACTIVE, Status.CONSTRAINED, Status.SUPERSEDED, Status.TOMBSTONED)
 _PROPOSALS = (ProposalType.PROFILE_UPDATE, ProposalType.SEMANTIC_COMPACTION, ProposalType.PROCEDURAL_DEDUP)
 _SOURCE_KEYS = ("source_record_ids", "compacted_from")
-_WRONG_SHAPE_ERRORS = (ValueError, TypeError, KeyError, AttributeError, OverflowError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,14 +98,13 @@ def open_skylattice_export(path: Path) -> SkylatticeExport | None:
     """Return the export at a path, or None if it is not one; InvalidInput if it is incomplete."""
     if not path.is_file() or path.suffix.lower() != ".json":
         return None
-    with path.open("rb") as file:
-        head = file.read(_SNIFFED_BYTES)
+    head = read_head(path, _SNIFFED_BYTES)
     if not all(marker in head for marker in _MARKERS):
         return None
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(read_regular_file(path, MAX_EXPORT_BYTES))
         rows = list(document["records"])
-    except (*_WRONG_SHAPE_ERRORS, RecursionError) as error:
+    except DAMAGED_FILE_ERRORS as error:
         raise InvalidInput(f"{path.name} is not a complete export: {one_line(str(error))}; export it again") from error
     return _read_export(path, rows, document.get("count"))
 
@@ -114,7 +115,7 @@ def _read_export(path: Path, rows: Sequence[Any], count: object) -> SkylatticeEx
     for n, row in enumerate(rows, 1):
         try:
             records.append(_parse_record(row))
-        except _WRONG_SHAPE_ERRORS as error:
+        except DAMAGED_FILE_ERRORS as error:
             problems.append(ImportProblem(f"{path.name} #{n}", f"it is not a record: {one_line(str(error))}"))
     if isinstance(count, int) and count != len(rows):
         problems.append(ImportProblem(path.name, f"{count} records were exported, but it has {len(rows)}"))
@@ -123,7 +124,7 @@ def _read_export(path: Path, rows: Sequence[Any], count: object) -> SkylatticeEx
 
 
 def _parse_record(row: Mapping[str, Any]) -> SkylatticeRecord:
-    """Return the record of a row; ValueError or another error of `_WRONG_SHAPE_ERRORS` if it is none."""
+    """Return the record of a row; ValueError or another error of `DAMAGED_FILE_ERRORS` if it is none."""
     layer, status = Layer(row["layer"]), Status(row["status"])
     if layer not in _KINDS or status not in _STATUSES:
         raise ValueError(f"{layer} and {status} are no layer and status of Skylattice")
@@ -152,12 +153,14 @@ def _require_text(value: object) -> str:
     return value
 
 
-def _flatten(values: Mapping[str, Any]) -> dict[str, MetadataValue]:
+def _flatten(values: Mapping[str, Any], depth: int = 0) -> dict[str, MetadataValue]:
     """Return metadata without nested maps: their values have keys like `outer.inner`; null is left out."""
+    if depth > _MAX_METADATA_DEPTH:
+        raise ValueError("its metadata is nested too deeply")
     flat: dict[str, MetadataValue] = {}
     for key, value in values.items():
         if isinstance(value, Mapping):
-            flat |= {f"{key}.{name}": item for name, item in _flatten(value).items()}
+            flat |= {f"{key}.{name}": item for name, item in _flatten(value, depth + 1).items()}
         elif isinstance(value, list):
             flat[key] = tuple(map(_to_scalar, value))
         elif value is not None:

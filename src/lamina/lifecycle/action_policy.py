@@ -12,8 +12,8 @@ from enum import StrEnum
 
 from lamina.atom.atom import DATA_FIELDS, Atom
 from lamina.atom.status import ENDED, REPLACED, Status
-from lamina.lifecycle.lifecycle_state import LifecycleState
 from lamina.lifecycle.signals import AgeingSignals, Verification, verification
+from lamina.lifecycle.standing import LifecycleState
 
 IMPORTANT = 0.8
 """From this importance on, nothing is discarded."""

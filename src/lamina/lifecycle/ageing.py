@@ -17,11 +17,10 @@ from lamina.atom.kinds import Durability, kind_traits
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.lifecycle.ageing_decision import AgeingAction, AgeingDecision, StorageTier, keep_unchanged
 from lamina.lifecycle.ageing_time import AgeingTime, days_since
-from lamina.lifecycle.half_life import PERMANENT_LAYERS
 from lamina.lifecycle.heat import heat_inputs
 from lamina.lifecycle.importance import effective_importance
 from lamina.lifecycle.promotion import decide_promotion
-from lamina.lifecycle.retention import DEFAULT_MODE, RetentionMode, retention
+from lamina.lifecycle.retention import DEFAULT_MODE, PERMANENT_LAYERS, RetentionMode, retention
 from lamina.lifecycle.signals import AgeingSignals, Verification, changed_at, last_touched_at, recorded_at, verification
 
 IDLE_DAYS_ABOVE = 90.0

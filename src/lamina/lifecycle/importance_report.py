@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from lamina.atom.atom import Atom
 from lamina.lifecycle.ageing import decide_archival, decide_expiry
 from lamina.lifecycle.ageing_time import AgeingTime
-from lamina.lifecycle.half_life import half_life_days
 from lamina.lifecycle.heat import heat
 from lamina.lifecycle.importance import ImportanceFactor, effective_importance, importance_factors
-from lamina.lifecycle.lifecycle_state import lifecycle_state
 from lamina.lifecycle.promotion import decide_promotion
-from lamina.lifecycle.retention import RetentionMode, retention
+from lamina.lifecycle.retention import RetentionMode, half_life_days, retention
 from lamina.lifecycle.signals import AgeingSignals
+from lamina.lifecycle.standing import lifecycle_state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from lamina.atom.kinds import Layer, kind_traits
 from lamina.atom.status import Status
 from lamina.lifecycle.ageing_decision import AgeingAction, AgeingDecision, keep_unchanged
 from lamina.lifecycle.ageing_time import AgeingTime
-from lamina.lifecycle.half_life import PERMANENT_LAYERS
 from lamina.lifecycle.importance import effective_importance
+from lamina.lifecycle.retention import PERMANENT_LAYERS
 from lamina.lifecycle.signals import AgeingSignals, recorded_at
 
 WORKING_TERM = timedelta(minutes=30)

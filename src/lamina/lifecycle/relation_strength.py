@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from math import ceil
 
-from lamina.atom.relation import Relation
+from lamina.atom.atom import Relation
 
 STEP_DOWN = 0.1
 DECAY_WINDOW = timedelta(days=90)

@@ -11,8 +11,8 @@ from typing import Any
 
 from lamina.atom.atom import Atom
 from lamina.atom.atom import Signals as Counted
+from lamina.atom.provenance import TRUST, Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import TRUST, Origin
 
 NEUTRAL_RATE = 0.5
 LOWEST_QUALITY, HIGHEST_QUALITY = 0.1, 2.0

@@ -20,7 +20,7 @@ from lamina.errors import (
 )
 from lamina.logs import summarise_error
 from lamina.models.errors import ModelError
-from lamina.text.hidden_characters import escape_hidden
+from lamina.text.normal_form import escape_hidden
 
 logger = logging.getLogger("lamina.mcp")
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lamina.errors import InvalidInput, Refused, StoreBusy, StoreError, StoreTooNew
 from lamina.logs import summarise_error
 from lamina.mcp.error_text import Closed
-from lamina.mcp.lazy_import import load_engine
+from lamina.mcp.server import load_engine
 from lamina.vault import vault_setup
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("lamina.mcp")
 
+OPENING_THREAD = "lamina-open-vault"
 OPEN_DELAY_SECONDS = 0.05
 """Seconds to wait before opening, so that a list that is being sent is not delayed."""
 
@@ -55,7 +56,7 @@ class LazyVault:
         with self._lock:
             if self._timer is None and vault_setup.is_vault(self._options.folder):
                 self._timer = threading.Timer(OPEN_DELAY_SECONDS, self._start_opening)
-                self._timer.daemon = True
+                self._timer.daemon, self._timer.name = True, OPENING_THREAD
                 self._timer.start()
 
     def memory_for(self, request: ClientRequest) -> Memory:

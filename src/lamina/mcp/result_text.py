@@ -15,7 +15,7 @@ from lamina.atom.passage import passages_of
 from lamina.documents.atom import shorten
 from lamina.documents.json_document import JsonDocument
 from lamina.recall.context_packing import ContextItem, pack_context
-from lamina.text.hidden_characters import escape_hidden
+from lamina.text.normal_form import escape_hidden
 
 if TYPE_CHECKING:
     from lamina.atom.atom import Atom

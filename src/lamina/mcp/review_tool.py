@@ -5,7 +5,7 @@ An agent that does not speak for a person may only list; the memory refuses the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, assert_never
+from typing import TYPE_CHECKING, Annotated, Any, assert_never
 
 from pydantic import Field
 
@@ -83,7 +83,7 @@ def _pending_item(memory: Memory, item: Item) -> PendingItem:
 
 def _apply_decision(memory: Memory, arguments: ReviewArguments) -> list[Receipt]:
     reason = {"reason": arguments.reason} if arguments.reason is not None else {}
-    value = {"value": arguments.value} if arguments.value is not None else {}
+    fields: dict[str, Any] = arguments.given_fields("action", "id", "other", "content", "source", "kind", "limit")
     if arguments.id is not None and arguments.source is not None:
         raise InvalidInput("give id for one item or source for everything from it, not both")
     match arguments.action:
@@ -96,7 +96,7 @@ def _apply_decision(memory: Memory, arguments: ReviewArguments) -> list[Receipt]
         case "reject":
             return [memory.review.reject(_require(arguments, "id"), **reason)]
         case "edit":
-            return [memory.review.edit(_require(arguments, "id"), _require(arguments, "content"), **reason, **value)]
+            return [memory.review.edit(_require(arguments, "id"), _require(arguments, "content"), **fields)]
         case "keep":
             return [memory.review.keep_a(_require(arguments, "id"), _require(arguments, "other"), **reason)]
         case "both":
@@ -104,11 +104,7 @@ def _apply_decision(memory: Memory, arguments: ReviewArguments) -> list[Receipt]
         case "merge":
             return [
                 memory.review.merge(
-                    _require(arguments, "id"),
-                    _require(arguments, "other"),
-                    _require(arguments, "content"),
-                    **reason,
-                    **value,
+                    _require(arguments, "id"), _require(arguments, "other"), _require(arguments, "content"), **fields
                 )
             ]
         case "later":

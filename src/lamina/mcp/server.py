@@ -7,6 +7,7 @@ verbs run in worker threads, never on the event loop.
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +23,6 @@ from lamina.errors import InvalidInput, LaminaError, NotFound
 from lamina.mcp import catalogue
 from lamina.mcp.client_request import MemoryProvider, make_client_request
 from lamina.mcp.error_text import UNEXPECTED_ERROR, describe_error
-from lamina.mcp.lazy_import import load_engine
 from lamina.mcp.subscriptions import Subscriptions
 
 logger = logging.getLogger("lamina.mcp")
@@ -39,6 +39,23 @@ INSTRUCTIONS = (
 )
 _LIST_CACHE = CacheHint(ttl_ms=600_000, scope="public")
 _NO_CACHE = CacheHint(ttl_ms=0, scope="private")
+_import_lock, _engine_loaded = threading.Lock(), threading.Event()
+
+
+def load_engine() -> None:
+    """Import everything the tools need; the first caller does it, and others wait.
+
+    A package that one thread is importing looks complete to another thread.
+    """
+    if _engine_loaded.is_set():
+        return
+    with _import_lock:
+        import lamina.mcp.prompts
+        import lamina.mcp.resources
+        import lamina.mcp.tools
+        import lamina.memory  # noqa: F401
+
+        _engine_loaded.set()
 
 
 def make_server(

@@ -11,22 +11,17 @@ import mcp.types as types
 from pydantic import ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
+from lamina.argument_checks import describe_faults
 from lamina.documents.json_document import JsonDocument
 from lamina.documents.verb_arguments import VerbArguments
 from lamina.errors import InvalidInput
 from lamina.mcp.result_text import ToolResult
-from lamina.text.hidden_characters import escape_hidden
 
 if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
-
     from lamina.memory import Memory
 
 A = TypeVar("A", bound=VerbArguments)
 Schema = dict[str, Any]
-
-_MAX_FAULTS = 5
-_MAX_NAME_LENGTH = 80
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,27 +82,10 @@ class ToolDefinition(Generic[A]):
                 {name: value for name, value in raw_arguments.items() if value is not None}, strict=False
             )
         except ValidationError as error:
-            faults = error.errors(include_url=False, include_input=False)[:_MAX_FAULTS]
-            messages = [
-                f"{escape_hidden('.'.join(map(str, fault['loc'])))[:_MAX_NAME_LENGTH]}: {_fault_message(fault)}"
-                for fault in faults
-            ]
-            if any(fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1 for fault in faults):
-                messages.append(
-                    f"the arguments of {self.name} are {', '.join(self.arguments_type.model_fields) or 'none'}"
-                )
-            raise InvalidInput("; ".join(messages)) from error
-
-
-def _fault_message(fault: ErrorDetails) -> str:
-    """Return what is wrong, without internal terms."""
-    match fault["type"]:
-        case "extra_forbidden":
-            return "unknown argument"
-        case "model_type":
-            return "Input should be an object"
-        case _:
-            return fault["msg"].removeprefix("Value error, ")
+            message = describe_faults(error)
+            if any(fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1 for fault in error.errors()):
+                message += f"; the arguments of {self.name} are {', '.join(self.arguments_type.model_fields) or 'none'}"
+            raise InvalidInput(message) from error
 
 
 class _UntitledSchema(GenerateJsonSchema):

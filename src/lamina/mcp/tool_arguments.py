@@ -1,4 +1,4 @@
-"""The arguments of the tools, in the order an agent reads them; `lamina.documents.verb_arguments` describes them."""
+"""The arguments of the tools, selected from `lamina.documents.verb_arguments`, in the order an agent reads them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,19 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lamina.atom.relation import RelationName
+from lamina.atom.atom import RelationName
 from lamina.documents import verb_arguments as fields
-from lamina.documents.verb_arguments import AtomRef, Reason, StatementText, VerbArguments
+from lamina.documents.verb_arguments import (
+    AtomRef,
+    CaptureOptions,
+    QuestionArguments,
+    Reason,
+    RecallOptions,
+    RevisionArguments,
+    StatementText,
+    TurnFields,
+    VerbArguments,
+)
 from lamina.errors import InvalidInput
 
 MAX_TURNS = 2000
@@ -34,17 +44,12 @@ def reject_unused_arguments(arguments: ReviseArguments | ReviewArguments, used: 
         raise InvalidInput(f"action {arguments.action} does not use {' or '.join(unused)}; {hint}")
 
 
-class TurnArguments(VerbArguments):
+class TurnArguments(TurnFields[Timestamp]):
     """One turn of a conversation."""
 
-    content: fields.TurnText
-    speaker: fields.Speaker = None
-    role: fields.Role = None
-    at: Annotated[Timestamp | None, fields.TURN_TIME] = None
 
-
-class CaptureArguments(VerbArguments):
-    """Text to store verbatim: `words` or `turns`, one of them."""
+class CapturedText(VerbArguments):
+    """Text, or the turns of a conversation."""
 
     words: Annotated[
         str | None,
@@ -56,34 +61,32 @@ class CaptureArguments(VerbArguments):
         list[TurnArguments] | None,
         Field(max_length=MAX_TURNS, description="A conversation, turn by turn, oldest first. Give this or words."),
     ] = None
-    session_id: fields.SessionId = None
-    source_id: fields.SourceId = None
-    observed_at: ObservedAt = None
-    origin: fields.StatedOrigin = None
-    agents: fields.Agents = Field(default=[])
-    private: fields.Private = False
+
+
+class CaptureArguments(CaptureOptions[Timestamp], CapturedText):
+    """Text to store verbatim: `words` or `turns`, one of them."""
+
     key: IdempotencyKey = None
-    wait: fields.Wait = False
 
 
 class RememberArguments(VerbArguments):
     """One explicit statement."""
 
     content: Annotated[StatementText, fields.STATEMENT]
-    kind: fields.Kind = "fact"
-    subject: fields.Subject = ""
+    kind: Annotated[fields.KindName, fields.KIND] = "fact"
+    subject: Annotated[fields.Label, fields.SUBJECT] = ""
     attribute: fields.Attribute = None
     value: fields.Value = None
-    tags: fields.Tags = Field(default=[])
+    tags: Annotated[fields.Labels, fields.TAGS] = Field(default=[])
     entities: fields.Entities = Field(default=[])
-    metadata: fields.Metadata = Field(default={})
+    metadata: Annotated[fields.Metadata, fields.METADATA] = Field(default={})
     valid_from: Annotated[Timestamp | None, fields.VALID_FROM] = None
     valid_until: Annotated[Timestamp | None, fields.VALID_UNTIL] = None
     expires_at: Annotated[Timestamp | None, fields.EXPIRES_AT] = None
     observed_at: ObservedAt = None
-    confidence: fields.Confidence = 1.0
-    importance: fields.Importance = 0.5
-    valence: Annotated[fields.Valence | None, fields.VALENCE] = None
+    confidence: Annotated[fields.UnitInterval, fields.CONFIDENCE] = 1.0
+    importance: Annotated[fields.UnitInterval, fields.IMPORTANCE] = 0.5
+    valence: fields.Valence = None
     pinned: fields.Pinned = False
     layer: fields.StatedLayer = None
     session_id: fields.SessionId = None
@@ -95,24 +98,13 @@ class RememberArguments(VerbArguments):
     key: IdempotencyKey = None
 
 
-class RecallArguments(VerbArguments):
+class RecallArguments(RecallOptions[Timestamp], QuestionArguments):
     """A question."""
 
-    question: fields.Question
-    k: fields.HitCount = 10
     budget: Annotated[
         int, Field(ge=100, le=fields.MAX_TOKENS, description="The maximum of tokens in the text of the answer.")
     ] = 2000
-    mode: fields.Mode = "full_context"
-    include: fields.Include = Field(default=[])
     scopes: Annotated[list[fields.Label] | None, Field(max_length=10), fields.SCOPES] = None
-    blocks: fields.Blocks = Field(default=[])
-    as_of: AsOf = None
-    known_at: KnownAt = None
-    filter_stale: Annotated[bool, fields.FILTER_STALE] = False
-    layer: fields.Layers = Field(default=[])
-    status: fields.Statuses = Field(default=[])
-    fast: Annotated[bool, fields.FAST] = False
     explain: Annotated[bool, Field(description="Also give every term and weight of each score, in `explained`.")] = (
         False
     )
@@ -137,32 +129,25 @@ class GetArguments(VerbArguments):
     known_at: KnownAt = None
 
 
-class ReviseArguments(VerbArguments):
-    """Arguments of `revise`: the changes to an atom."""
+class RevisionAction(VerbArguments):
+    """What to do with which atom."""
 
     id: AtomRef
     action: Annotated[
         Literal["text", "status", "pin", "unpin", "promote", "demote", "resolve"],
         Field(
-            description="text: new text or fields. status: change it to `status`. pin / unpin: protect it from "
-            "fading, or not. promote / demote: one layer up, where atoms last, or down, where they fade unless used. "
-            "resolve: a commitment, goal or reminder is done."
+            description="text: new text or fields; what you leave out stays. status: change it to `status`. pin / "
+            "unpin: protect it from fading, or not. promote / demote: one layer up, where atoms last, or down, where "
+            "they fade unless used. resolve: a commitment, goal or reminder is done. `status` belongs to status, the "
+            "other fields to text."
         ),
     ] = "text"
     content: Annotated[StatementText | None, Field(description="For text: the new text.")] = None
-    subject: Annotated[fields.Subject | None, Field(description="For text: who or what it is about.")] = None
-    attribute: fields.Attribute = None
-    value: fields.Value = None
-    kind: Annotated[fields.Kind | None, Field(description="For text: the new kind.")] = None
-    tags: Annotated[fields.Labels | None, Field(description="For text: topics that replace the present ones.")] = None
-    metadata: Annotated[
-        fields.Metadata | None, Field(description="For text: keys to set; empty text removes one. The others stay.")
-    ] = None
-    valid_from: Annotated[Timestamp | None, Field(description="For text: since when it is true.")] = None
-    valid_until: Annotated[Timestamp | None, Field(description="For text: until when it is true.")] = None
-    confidence: Annotated[fields.UnitInterval | None, Field(description="For text: the confidence.")] = None
-    importance: Annotated[fields.UnitInterval | None, Field(description="For text: how much it matters.")] = None
-    valence: Annotated[fields.Valence | None, Field(description="For text: pleasant (1) or unpleasant (-1).")] = None
+
+
+class ReviseArguments(RevisionArguments[Timestamp], RevisionAction):
+    """Arguments of `revise`: the changes to an atom."""
+
     status: Annotated[
         Literal["active", "challenged", "superseded", "invalidated", "archived", "tombstoned"] | None,
         Field(

@@ -6,12 +6,12 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.errors import LaminaError
 from lamina.models.embedder import Embedder, TextToEncode, TokenStates
 from lamina.store.base import Store
 from lamina.store.encodings import PackedStates, TextEncoding, UnencodedText
-from lamina.store.jobs import new_lease_token
+from lamina.store.queue import new_lease_token
 from lamina.worker import Worker
 
 logger = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ def encode_all(
     """
     name, holder = _job_name(embedder.model.id), new_lease_token()
     total = _count_missing(store, embedder)
-    if not total or not store.queue.jobs.acquire(name, holder, LEASE_SECONDS):
+    if not total or not store.queue.lease(name, holder, LEASE_SECONDS):
         return 0
     done, error = 0, ""
     try:
@@ -73,7 +73,7 @@ def encode_all(
             done += count
             if progress:
                 progress(f"encoding with {embedder.model.id}", done, max(total, done))
-            if not store.queue.jobs.renew(name, holder, LEASE_SECONDS, done, max(total, done)):
+            if not store.queue.lease(name, holder, LEASE_SECONDS, (done, max(total, done))):
                 return done
             if limit is not None and done >= limit:
                 return done
@@ -82,7 +82,7 @@ def encode_all(
         error = str(problem)
         raise
     finally:
-        store.queue.jobs.release(name, holder, error)
+        store.queue.release(name, holder, error)
 
 
 def _encode_batches(store: Store, embedder: Embedder, stop: Callable[[], bool], limit: int | None) -> Iterator[int]:
@@ -133,11 +133,11 @@ def _drop_unused_models(store: Store, embedders: Sequence[Embedder]) -> None:
 def _drop_model(store: Store, model: str) -> None:
     """Drop the results of a model, unless another process is encoding with it."""
     name, holder = _job_name(model), new_lease_token()
-    if store.queue.jobs.acquire(name, holder, LEASE_SECONDS):
+    if store.queue.lease(name, holder, LEASE_SECONDS):
         try:
             store.passages.encodings.drop_model(model)
         finally:
-            store.queue.jobs.release(name, holder)
+            store.queue.release(name, holder)
 
 
 def _count_missing(store: Store, embedder: Embedder) -> int:

@@ -143,7 +143,7 @@ class StateModel:
             return []
         outputs = self._run(tokens, [(first, last) for _, _, first, last in bounds])
         moods = _softmax(outputs["mood"])
-        own, many, requests = _sigmoid(outputs["own"]), _sigmoid(outputs["many"]), _sigmoid(outputs["requests"])
+        is_own, many, requests = _sigmoid(outputs["own"]), _sigmoid(outputs["many"]), _sigmoid(outputs["requests"])
         every_mood = list(SentenceMood)
         return [
             SentenceState(
@@ -152,7 +152,7 @@ class StateModel:
                 slot=outputs["slot"][n],
                 mood=every_mood[int(moods[n].argmax())],
                 asserts=float(moods[n][every_mood.index(SentenceMood.CURRENT)]),
-                is_own=float(own[n]),
+                is_own=float(is_own[n]),
                 is_many=float(many[n]),
                 forget=float(requests[n][0]),
                 keep_out=float(requests[n][1]),

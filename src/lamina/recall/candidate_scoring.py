@@ -14,10 +14,9 @@ from math import prod
 
 from lamina.atom.atom import Signals
 from lamina.atom.kinds import Layer
-from lamina.atom.scope import is_of_agent
+from lamina.atom.provenance import Origin, is_of_agent, statements_need_review, trust_of
 from lamina.atom.status import RECALL_WEIGHT, Status
-from lamina.atom.trust import Origin, statements_need_review, trust_of
-from lamina.lifecycle.lifecycle_state import STATE_WEIGHTS
+from lamina.lifecycle.standing import STATE_WEIGHTS
 from lamina.logs import summarise_error
 from lamina.models.errors import ModelError
 from lamina.models.reranker import Reranker
@@ -25,7 +24,8 @@ from lamina.recall.recall_view import RecallView
 from lamina.recall.scoring_profiles import IS_QUESTION, LEARNT_BY_AGENT, RERANKED_COUNT, RERANKER_SHARE, ScoringProfile
 from lamina.store.ageing_state import AgeingState
 from lamina.store.base import Edge, TextMatch
-from lamina.store.encodings import NearPassage, PassageKey
+from lamina.store.encodings import PassageKey
+from lamina.store.passages import NearPassage
 
 logger = logging.getLogger(__name__)
 
@@ -64,12 +64,13 @@ _DIGITS = 2
 @dataclass(slots=True)
 class Candidate:
     """A passage that may answer: its position in the store, its text match, and the terms added to its relevance so
-    far."""
+    far. `first_score`: the score by which the search selected it."""
 
     key: PassageKey
     near: NearPassage
     match: TextMatch | None = None
     terms: dict[str, float] = field(default_factory=dict)
+    first_score: float = 0.0
     links: tuple[Edge, ...] = ()
 
     @property

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 from lamina.errors import InvalidInput
 from lamina.models.chat import MOST_TOKENS, Chat, Message, system_message, user_message
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise, strip_invisible

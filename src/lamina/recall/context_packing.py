@@ -14,7 +14,7 @@ from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.passage import Passage
 from lamina.atom.status import Status
 from lamina.recall.marks import DISPUTE_MARKS
-from lamina.text.hidden_characters import HIDDEN_TEXT_TAG, has_hidden_text, remove_hidden
+from lamina.text.normal_form import HIDDEN_TEXT_TAG, has_hidden_text, remove_hidden
 
 SECTIONS = ("core", "workstream", "profile", "rules", "facts", "evidence", "related", "box", "disputed")
 NOT_ANSWERS = frozenset({"core", "workstream", "box"})

@@ -12,8 +12,7 @@ from datetime import date
 from itertools import combinations
 
 from lamina.text.analyser import analyse
-from lamina.text.equivalence import MIN_OVERLAP_TENTHS, ComparisonForm, are_nearly_equal, comparison_form
-from lamina.text.normal_form import normal_form
+from lamina.text.normal_form import MIN_OVERLAP_TENTHS, ComparisonForm, are_nearly_equal, comparison_form, normal_form
 
 MIN_SHARED_TENTHS = 8
 """Texts whose stems overlap less than this cannot be duplicates: different words may share a stem, but equal words

@@ -10,17 +10,15 @@ from collections.abc import Collection, Iterable, Iterator
 from operator import itemgetter
 from typing import NamedTuple
 
-from lamina.atom.atom import Atom, Evidence
+from lamina.atom.atom import Atom, AtomId, EffectiveStatus, Evidence, RelationName, effective_status_at
 from lamina.atom.claim import claim_of
-from lamina.atom.effective_status import EffectiveStatus, effective_status_at
-from lamina.atom.identity import AtomId
-from lamina.atom.pair import SURE_CONFIDENCE, is_uncertain_contradiction
-from lamina.atom.relation import RelationName
+from lamina.atom.decisions import SURE_CONFIDENCE, is_uncertain_contradiction
+from lamina.atom.provenance import is_summary_outdated
 from lamina.atom.status import ENDED, Status
-from lamina.atom.summary_validity import is_summary_outdated
 from lamina.recall.marks import HitMark
 from lamina.recall.recall_view import RecallView
 from lamina.store.base import Edge, EvidenceSpan
+from lamina.store.commit_rules import required_trust
 from lamina.store.encodings import PassageKey
 
 MAX_DISTANCE = 5
@@ -302,7 +300,7 @@ class EvidenceStatus:
 
     def _is_trusted_enough(self, newer: Atom, older: Atom) -> bool:
         """Return whether the origin of the newer statement is trusted at least as much as that of the older one."""
-        return self.view.store.atoms.required_trust(newer) >= self.view.store.atoms.required_trust(older)
+        return required_trust(newer, self.view.store.atoms) >= required_trust(older, self.view.store.atoms)
 
     def _load_atoms(self, ids: Collection[AtomId]) -> None:
         unread = sorted(set(ids) - self._known.keys())

@@ -16,10 +16,9 @@ from heapq import nsmallest
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.passage import passages_of
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.late_interaction import NO_STATES, find_word, idf, match_tokens

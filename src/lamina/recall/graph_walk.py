@@ -16,8 +16,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.atom.identity import AtomId, is_atom_id
-from lamina.atom.scope import Scope
+from lamina.atom.atom import AtomId, is_atom_id
+from lamina.atom.provenance import Scope
 from lamina.atom.status import Status
 from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.scoring_profiles import NAMED_ENTITY, NAMED_SUBJECT
@@ -148,8 +148,8 @@ def walk_graph(
 ) -> GraphWalk:
     """Walk the links around the best candidates, among atoms with these statuses."""
     seeds: dict[str, float] = {}
-    for candidate in sorted(candidates, key=lambda candidate: (-candidate.near.score, candidate.key))[:MAX_SEEDS]:
-        seeds[candidate.key[0]] = max(seeds.get(candidate.key[0], 0.0), candidate.near.score)
+    for candidate in sorted(candidates, key=lambda candidate: (-candidate.first_score, candidate.key))[:MAX_SEEDS]:
+        seeds[candidate.key[0]] = max(seeds.get(candidate.key[0], 0.0), candidate.first_score)
     links = store.graph.neighbourhood(seeds, scopes, statuses, MAX_HOPS, MAX_LINKS, LEFT_OUT) if seeds else []
     mass = pagerank([step for edge in links for step in _both_ways(edge)], seeds) if links else {}
     largest = max((mass.get(seed, 0.0) for seed in seeds), default=0.0) or 1.0

@@ -15,8 +15,7 @@ from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
-from lamina.atom.atom import Atom
-from lamina.atom.relation import RelationName
+from lamina.atom.atom import Atom, RelationName
 from lamina.recall.candidate_scoring import AGENT_TERM, Candidate, compute_weights, multiply_weights
 from lamina.recall.hit import Hit, HitList, VectorPrecision
 from lamina.recall.marks import HitMark

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from itertools import takewhile
 
 from lamina.atom.passage import Passage
-from lamina.atom.trust import statements_need_review
+from lamina.atom.provenance import statements_need_review
 from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.recall_view import RecallView
 from lamina.recall.state_terms import STATE_TERM

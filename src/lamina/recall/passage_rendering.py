@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lamina.atom.atom import Atom
-from lamina.atom.effective_status import EffectiveStatus, effective_from
+from lamina.atom.atom import Atom, EffectiveStatus, RelationName, effective_from
 from lamina.atom.passage import passages_of
-from lamina.atom.relation import RelationName
 from lamina.recall.evidence_status import EvidenceStatus, StatementSpan
 from lamina.recall.marks import HitMark, ValueTransition, is_flagged, short_id
 from lamina.text.analyser import STOP_WORDS, analyse

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from lamina.atom.atom import Atom
 from lamina.atom.metadata import iterate_texts
 from lamina.atom.passage import Passage
+from lamina.atom.provenance import is_summary, is_summary_outdated
 from lamina.atom.status import Status
-from lamina.atom.summary_validity import is_summary, is_summary_outdated
 from lamina.recall.hit import Hit, HitList
 from lamina.recall.passage_rendering import RenderedPassage
 from lamina.recall.recall_request import RecallRequest
@@ -22,8 +22,7 @@ from lamina.recall.recall_view import RecallView, iterate_historical_atoms
 from lamina.recall.result_builder import render_atoms
 from lamina.recall.result_selection import OmittedHit, count_omitted, find_stale
 from lamina.store.base import AtomFilter
-from lamina.text.analyser import analyse
-from lamina.text.normal_form import to_nfkc
+from lamina.text.analyser import analyse, to_nfkc
 
 EXACT_MATCH = 100.0
 CONTENT_OVERLAP = 24.0

@@ -11,13 +11,9 @@ from dataclasses import dataclass, replace
 
 from lamina.models.model_choice import ModelChoice
 from lamina.recall.candidate_scoring import Candidate, add_agent_terms, add_channel_terms, add_reranker_term
-from lamina.recall.candidate_search import (
-    CandidateFilter,
-    CandidateSearch,
-    compute_score_terms,
-    find_superseded_candidates,
-)
+from lamina.recall.candidate_search import CandidateSearch, find_superseded_candidates
 from lamina.recall.fact_chains import add_hop_terms, find_chained_facts
+from lamina.recall.first_scores import compute_score_terms
 from lamina.recall.hit import HitList, Recall
 from lamina.recall.hit_builder import build_hits
 from lamina.recall.late_interaction import add_token_terms
@@ -31,7 +27,8 @@ from lamina.recall.selected_models import SelectedModels, prepare_models, read_s
 from lamina.recall.state_terms import StateTerms, add_state_terms
 from lamina.recall.widening_search import build_historical_filter, find_fresh_candidates, find_historical_candidates
 from lamina.store.base import Store, Transaction, TransactionMode
-from lamina.store.projection import AtomFiles
+from lamina.store.passages import PassageFilter
+from lamina.store.projection import KnownFiles
 from lamina.text.analyser import analyse
 
 CANDIDATE_FACTOR = 2
@@ -41,7 +38,7 @@ MAX_SEARCHES_PER_ANSWER = 3
 MAX_ANSWERS_PER_REQUEST = 6
 """How often a request is answered, the first time included, if something is committed meanwhile."""
 
-FileEditCommit = Callable[[AtomFiles], int]
+FileEditCommit = Callable[[KnownFiles], int]
 """Commits what a person edited in these files; returns the journal position, unchanged if nothing was committed."""
 
 
@@ -71,10 +68,12 @@ def recall(
     for _ in range(MAX_ANSWERS_PER_REQUEST):
         answer = _answer_request(request, store, models)
         hits = answer.hit_list.hits
-        files = store.projection.files_of({atom.id for hit in hits for atom in (hit.atom, *hit.statements)})
+        ids = {atom.id for hit in hits for atom in (hit.atom, *hit.statements)}
+        files = store.projection.read(ids=ids)
         if commit_file_edits(files) == answer.read_position:
             break
-    paths = {atom_id: record.entry.path for atom_id, record in files.records.items()}
+    paths = files.paths
+    paths |= store.projection.paths_of(ids) if len(paths) < len(ids) else {}
     return Recall(
         recall_id,
         request.text,
@@ -146,9 +145,9 @@ def _search_and_rank(
 ) -> HitList:
     """Search, rank and build the hits with the selected models. The functions that add terms do so in place."""
     view.prefetch_token_statistics({*query.tokens, *analyse(query.text_without_names)})
-    candidate_filter = _build_filter(request, view)
+    passage_filter = _build_filter(request, view)
     score_terms = compute_score_terms(query, speakers, request.assistant_prior, selected.profile.prior)
-    search = CandidateSearch(query, candidate_filter, selected, view.store, score_terms)
+    search = CandidateSearch(query, passage_filter, selected, view.store, score_terms)
     candidates = _find_candidates(request, search, view)
     # The text and vector terms are smaller if the terms of comparing tokens follow.
     add_channel_terms(candidates, selected.profile, compare_tokens=not request.fast)
@@ -163,7 +162,7 @@ def _search_and_rank(
     if request.agent is not None and not request.learnt_only:
         add_agent_terms(candidates, request.agent, selected.profile, view)
     superseded = (
-        find_superseded_candidates(query, candidate_filter, selected, view, candidates, compare_tokens=not request.fast)
+        find_superseded_candidates(query, passage_filter, selected, view, candidates, compare_tokens=not request.fast)
         if request.only_statuses is None
         else []
     )
@@ -176,11 +175,11 @@ def _search_and_rank(
     return HitList(hit_list.hits, Counter(hit_list.filtered) + Counter(dict(filtered_out)))
 
 
-def _build_filter(request: RecallRequest, view: RecallView) -> CandidateFilter:
+def _build_filter(request: RecallRequest, view: RecallView) -> PassageFilter:
     """Return the filter of the candidates, at the time of the view."""
     if view.is_historical:
         return build_historical_filter(request, view)
-    return CandidateFilter(
+    return PassageFilter(
         scopes=request.scopes,
         statuses=request.statuses,
         memory_types=request.memory_types,

@@ -11,9 +11,8 @@ from enum import StrEnum
 
 from lamina.recall.speaker_names import find_speakers, remove_speakers
 from lamina.text.analyser import QueryToken, query_tokens
-from lamina.text.declared_today import split_declared_today
 from lamina.text.normal_form import normal_form, one_line
-from lamina.text.time_windows import TimeWindows, find_time_windows
+from lamina.text.time_windows import TimeWindows, find_time_windows, split_declared_today
 
 
 class QuestionShape(StrEnum):

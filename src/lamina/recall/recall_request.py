@@ -7,7 +7,7 @@ from datetime import datetime
 
 from lamina.atom.atom import Atom
 from lamina.atom.kinds import Layer, MemoryType
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import ENDED, INCLUDE_OPTIONS, RECALL_WEIGHT, Status
 from lamina.errors import InvalidInput
 from lamina.recall.recall_view import NOW, RecallView, ViewTime, is_admitted, is_listed

@@ -11,22 +11,17 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.effective_status import EffectiveStatus, effective_from, effective_status_at
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, EffectiveStatus, Signals, effective_from, effective_status_at
 from lamina.atom.kinds import Layer
 from lamina.atom.passage import Passage, passage_of
-from lamina.atom.scope import Scope, is_of_agent
+from lamina.atom.provenance import Scope, is_of_agent
 from lamina.atom.status import ENDED, RECALL_WEIGHT, REPLACED, Status
 from lamina.errors import InvalidInput, NotFound
 from lamina.store.ageing_state import AgeingState
 from lamina.store.base import AtomFilter, Store
 from lamina.store.encodings import PackedStates, PassageKey
 from lamina.text.normal_form import normal_form
-from lamina.text.timestamps import parse_time, to_utc
-
-TimeInput = datetime | date | str
-"""A time, a day, or the ISO text of either; without a zone it is UTC."""
+from lamina.text.timestamps import TimeInput, parse_time, to_utc
 
 ONCE_CURRENT = frozenset({*RECALL_WEIGHT, *REPLACED})
 """With these statuses a statement was true while it held."""
@@ -112,8 +107,8 @@ class RecallView:
         """Return for each scope the number of recallable passages, and in how many each token occurs."""
         if not self._rarities or not self._counted_tokens.issuperset(tokens):
             self._counted_tokens.update(tokens)
-            read = self.store.passages.token_statistics(self.scopes, sorted(self._counted_tokens))
-            self._rarities.update(read)
+            read = self.store.passages.statistics(self.scopes, tokens=sorted(self._counted_tokens))
+            self._rarities.update(read.tokens)
         return self._rarities
 
     def _read_use(self, ids: Iterable[AtomId]) -> dict[AtomId, tuple[Signals, AgeingState | None]]:

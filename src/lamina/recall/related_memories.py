@@ -10,11 +10,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, is_atom_id
+from lamina.atom.atom import Atom, AtomId, RelationName, is_atom_id
 from lamina.atom.passage import passages_of
-from lamina.atom.relation import RelationName
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.lifecycle.relation_strength import TRAVERSAL_THRESHOLD
 from lamina.recall.candidate_scoring import AGENT_TERM

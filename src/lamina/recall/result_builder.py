@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.passage import Passage, passage_of, passages_of
+from lamina.atom.provenance import is_summary
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
-from lamina.atom.summary_validity import is_summary
 from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.evidence_status import EvidenceStatus
 from lamina.recall.marks import HitMark, MovedBefore, ReplacedPassage

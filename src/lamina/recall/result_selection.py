@@ -12,13 +12,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.pair import LIKELY_CHANGE_CONFIDENCE, find_pair_link
+from lamina.atom.atom import Atom, AtomId
+from lamina.atom.decisions import LIKELY_CHANGE_CONFIDENCE, find_pair_link
 from lamina.atom.passage import passages_of
+from lamina.atom.provenance import statements_need_review
 from lamina.atom.status import Status
-from lamina.atom.trust import statements_need_review
-from lamina.lifecycle.lifecycle_state import LifecycleState
+from lamina.lifecycle.standing import LifecycleState
 from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.duplicate_folding import FoldedHits, HitContent, fold_duplicates, fold_floods
 from lamina.recall.evidence_status import EvidenceStatus

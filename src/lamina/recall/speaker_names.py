@@ -8,9 +8,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
+from lamina.atom.passage import ROLE_NAMES
 from lamina.text.analyser import STOP_WORDS
 from lamina.text.normal_form import normal_form, one_line
-from lamina.text.speaker_roles import ROLE_NAMES
 
 _COMMON_WORD_NAMES = """
     will may mark art hope grace joy faith rose dawn bill pat rob sue drew frank gene grant guy josh lance miles nick

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from lamina.atom.atom import Atom
-from lamina.atom.passage import Passage
-from lamina.atom.trust import statements_need_review
+from lamina.atom.passage import Passage, is_assistant
+from lamina.atom.provenance import statements_need_review
 from lamina.models.recomputed_token_states import RecomputedStates
 from lamina.models.sentence_state_encoder import StateEncoder, unpack_states
 from lamina.models.state_model import QuestionState
@@ -31,9 +31,9 @@ from lamina.states.current_state_ranking import (
     read_candidates_together,
 )
 from lamina.states.fitted_decisions import FittedDecisions, load_decisions
-from lamina.store.encodings import NearPassage, PassageKey, to_unencoded_text
+from lamina.store.encodings import PassageKey, to_unencoded_text
+from lamina.store.passages import NearPassage
 from lamina.text.analyser import content_tokens
-from lamina.text.speaker_roles import is_assistant
 from lamina.vectors.integer_vectors import Floats
 
 STATE_TERM = "state "

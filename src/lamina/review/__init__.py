@@ -3,7 +3,7 @@
 from lamina.review.history import History, Transition
 from lamina.review.pairs import Pair
 from lamina.review.pending_items import Item
-from lamina.review.proposal_groups import Group, Proposed
+from lamina.review.proposals import Group, Proposed
 from lamina.review.review import Review
 from lamina.review.vault_health import Diagnosis
 

@@ -1,18 +1,48 @@
-"""Read what the importance and the ageing of an atom depend on besides its text, from the store and its journal."""
+"""Read what the importance, the ageing and the standing of an atom depend on besides its text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId
-from lamina.atom.lineage_trust import lineage_trust
-from lamina.atom.scope import readable_scopes
-from lamina.atom.status import Status
+from lamina.atom.atom import Atom, AtomId, Signals
+from lamina.atom.provenance import TRUST, Origin, lineage_trust, readable_scopes
+from lamina.atom.status import RECALL_WEIGHT, Status
+from lamina.lifecycle.ageing_decision import StorageTier
 from lamina.lifecycle.signals import AgeingSignals, from_counters
-from lamina.review.confirmations import count_confirmations
+from lamina.lifecycle.standing import Standing, compute_standing
 from lamina.store.base import AtomFilter, AtomVersion, Store
+
+
+def count_confirmations(atom: Atom, store: Store) -> int:
+    """Return how many sessions of people the evidence comes from, without the first of them.
+
+    The writer names the session, so only sessions of people count as separate sources: a program that repeats a
+    statement under a hundred session names confirms nothing.
+    """
+
+    def load_atoms(ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
+        atoms = store.atoms.read(AtomFilter(scopes=readable_scopes(atom.scope), ids=tuple(ids)))
+        return {source.id: source for source in atoms}
+
+    segments_by_id = (
+        load_atoms(dict.fromkeys(AtomId(evidence.segment) for evidence in atom.evidence)) if atom.evidence else {}
+    )
+    segments = [
+        segments_by_id[AtomId(evidence.segment)] for evidence in atom.evidence if evidence.segment in segments_by_id
+    ]
+    trusted_sources = {
+        _source_key(segment)
+        for segment in {segment.id: segment for segment in segments}.values()
+        if segment.status in RECALL_WEIGHT and lineage_trust(segment, load_atoms) >= TRUST[Origin.HUMAN]
+    }
+    return len(trusted_sources - {_source_key(segment) for segment in segments[:1]})
+
+
+def _source_key(segment: Atom) -> tuple[str | None, str | None]:
+    return segment.session_id, segment.source_id
+
 
 _MACHINE_VERBS = frozenset(
     {"capture", "remember", "extract", "import", "inbox", "adopt", "settle", "box", "entity", "dream"}
@@ -62,3 +92,17 @@ def add_history(signals: AgeingSignals, versions: Sequence[AtomVersion]) -> Agei
         revised_at=max(revised, default=None),
         archived_at=archived_by_dream.at if archived_by_dream else None,
     )
+
+
+def load_standings(atoms: Sequence[Atom], store: Store, now: datetime) -> dict[AtomId, Standing]:
+    """Return the standing of each of these atoms; the tier of one that no dream has seen is hot."""
+    counters, ageing_states = store.signals.get_with_ageing([atom.id for atom in atoms])
+    standings: dict[AtomId, Standing] = {}
+    for atom in atoms:
+        signals = current_signals(atom, counters.get(atom.id, Signals()), store)
+        if atom.revision > 1:
+            signals = add_history(signals, store.journal.versions(atom.id))
+        ageing_state = ageing_states.get(atom.id)
+        tier = StorageTier(ageing_state.tier) if ageing_state else StorageTier.HOT
+        standings[atom.id] = compute_standing(atom, signals, tier, now)
+    return standings

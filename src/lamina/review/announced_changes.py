@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from lamina.atom.atom import Atom
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import ENDED, Status
-from lamina.atom.trust import Origin
 from lamina.capture.change.dependants import add_dependants
 from lamina.store.base import AtomChange, AtomFilter, Commit, Store, TransactionMode
 

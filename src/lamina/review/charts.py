@@ -9,17 +9,15 @@ from datetime import date, datetime, timedelta
 from math import ceil
 from pathlib import Path
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Signals
 from lamina.atom.kinds import Layer
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import RECALL_WEIGHT, Status
-from lamina.lifecycle.half_life import STANDARD_DAYS
 from lamina.lifecycle.heat import heat
-from lamina.lifecycle.lifecycle_state import HOT_THRESHOLD
-from lamina.lifecycle.retention import RetentionMode, retention
+from lamina.lifecycle.retention import STANDARD_DAYS, RetentionMode, retention
 from lamina.lifecycle.signals import AgeingSignals as Known
 from lamina.lifecycle.signals import from_counters
+from lamina.lifecycle.standing import HOT_THRESHOLD
 from lamina.review.svg_plots import Axis, Panel, PlotBar, PlotLine, count_axis, write_plots
 from lamina.store.base import AtomFilter, EntryChange, Store
 

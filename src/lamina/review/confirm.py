@@ -1,7 +1,7 @@
 """Confirms or rejects a statement that is pending review, and ends what it supersedes.
 
 A person who confirms is responsible for the text, so it is compared with existing statements as if the person had
-stated it; its origin stays the same. A proposal states itself what it replaces: see `lamina.atom.proposal`.
+stated it; its origin stays the same. A proposal states itself what it replaces: see `lamina.atom.decisions`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, AtomId, Relation, RelationName, effective_from
 from lamina.atom.claim import Claim, can_replace, claim_of, comparable_value, is_one_of_several
-from lamina.atom.effective_status import effective_from
-from lamina.atom.identity import AtomId
-from lamina.atom.proposal import (
+from lamina.atom.decisions import (
     ARCHIVED_ELSEWHERE_KEY,
     PROCEDURE_PROPOSALS,
     ProposalType,
@@ -22,9 +20,8 @@ from lamina.atom.proposal import (
     parse_places,
     proposal_type_of,
 )
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.provenance import TRUST, Origin
 from lamina.atom.status import ENDED, Status, TransitionCause
-from lamina.atom.trust import TRUST, Origin
 from lamina.capture.change.declared_statements import LoadStates, compare_declared
 from lamina.capture.change.dependants import DependencyRule, add_dependants
 from lamina.capture.classification import CORRECTION, StatementVerdict, classify
@@ -33,7 +30,7 @@ from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.statement_commit import Writer, retry_exclusively
 from lamina.capture.store_reads import StoreReads
 from lamina.errors import NotFound, Refused
-from lamina.store.base import AtomChange, AtomFilter, Commit, Store
+from lamina.store.base import AtomFilter, Store
 from lamina.sync import StatusDecision
 from lamina.text.normal_form import normal_form, value_form
 
@@ -124,8 +121,8 @@ def _continue_value(atom: Atom, stored: Atom) -> StatementVerdict:
     is_newer = start > effective_from(stored) and normal_form(atom.content) != normal_form(stored.content)
     if not is_newer or stored.is_episode:
         merged = atom.with_(status=Status.MERGED, superseded_by=(*atom.superseded_by, stored.id))
-        kept = stored.with_(supersedes=(*stored.supersedes, atom.id))
-        return StatementVerdict(Result.MERGED, merged, (kept,), reason)
+        successor = stored.with_(supersedes=(*stored.supersedes, atom.id))
+        return StatementVerdict(Result.MERGED, merged, (successor,), reason)
     return _supersede_sources(atom, [stored], start, reason)
 
 
@@ -316,18 +313,7 @@ def _commit(
     is_simple = verb == "reject" or (verdict.result is Result.NEW and not verdict.other_changes)
     outcome_reason = reason if is_simple else f"{reason}: {verdict.reason}"
     changed, commit_reason = _with_dependants(verdict, pending, outcome_reason, store, writer.rules)
-    committed = store.journal.append(
-        Commit(
-            actor=writer.actor,
-            origin=writer.origin,
-            verb=verb,
-            reason=commit_reason,
-            scope=writer.scope,
-            way=way,
-            batch=batch,
-            changes=tuple(map(AtomChange, changed)),
-        )
-    )
+    committed = store.journal.append(writer.commit(verb, commit_reason, changed, way=way, batch=batch))
     written = {atom.id: atom for atom in committed.atoms}
     others = tuple(
         Outcome(_result_of(atom, verdict, pending), written[atom.id], outcome_reason) for atom in changed[1:]

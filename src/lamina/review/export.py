@@ -16,21 +16,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from lamina.atom.atom import Atom, Evidence, Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Evidence, Signals
 from lamina.atom.json_record import to_record
 from lamina.atom.passage import passages_of, render_passage
 from lamina.atom.status import Status
 from lamina.errors import InvalidInput
 from lamina.importers.atom_csv_format import COLUMNS, LIST_COLUMNS, LIST_SEPARATOR, escape_cell, format_evidence
-from lamina.importers.evidence_index import EvidenceIndex
+from lamina.importers.evidence_quotes import EvidenceIndex
 from lamina.importers.okf_bundle import ATOM_ID_KEY, INDEX_FILE, LINKS_HEADING, LOG_FILE
 from lamina.store.base import AtomFilter, AtomVersion, Store
-from lamina.text.normal_form import one_line
+from lamina.text.normal_form import shorten_line
 from lamina.text.timestamps import format_time
 from lamina.vault import atom_file, layout
 from lamina.vault.frontmatter_fields import SIGNAL_FIELDS, used_counters
-from lamina.vault.yaml_writer import PlainScalar, YamlValue, emit_entry
+from lamina.vault.yaml_codec import PlainScalar, YamlValue, emit_entry
 
 VERSION = "0.1"
 _EXPORTED_STATUSES = frozenset({Status.ACTIVE, Status.ARCHIVED, Status.CHALLENGED})
@@ -87,11 +86,7 @@ def _path_of(atom: Atom) -> str:
 
 def _title_of(atom: Atom) -> str:
     words = atom.session_id or "conversation" if atom.is_segment else atom.content
-    return _shorten(one_line(words), _TITLE_CHARS)
-
-
-def _shorten(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+    return shorten_line(words, _TITLE_CHARS)
 
 
 def _render_concept(
@@ -100,7 +95,7 @@ def _render_concept(
     entries: dict[str, YamlValue] = {
         "type": atom.kind,
         "title": titles[atom.id],
-        "description": _shorten(one_line(atom.content), _DESCRIPTION_CHARS),
+        "description": shorten_line(atom.content, _DESCRIPTION_CHARS),
         "timestamp": PlainScalar(format_time(atom.observed_at)),
         "tags": atom.tags,
         "entities": atom.entities,

@@ -8,13 +8,15 @@ import json
 import os
 import secrets
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lamina.atom.identity import AtomId
-from lamina.atom.sentence_removal import ERASED_MARK, RemovalTarget, remove_linked_lines
+from lamina.atom.atom import AtomId, is_atom_id
+from lamina.atom.removal_target import RemovalTarget, TargetValue
+from lamina.atom.sentence_removal import ERASED_MARK, remove_linked_lines
 from lamina.importers.documents.text_decoding import decode_text
 from lamina.store.erasure import PendingErasure
 from lamina.store.projection import Projection
@@ -22,7 +24,7 @@ from lamina.sync.disk_diff import try_parse
 from lamina.text.normal_form import normal_form
 from lamina.vault import layout, vault_setup
 from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import UnusableFile
+from lamina.vault.folder_tree import UnusableFile
 
 MAX_READ_BYTES = 64 << 20
 ID_LENGTH = 26
@@ -31,6 +33,29 @@ _VERSION_FOLDERS = (".stversions", ".dropbox.cache", ".trash", ".sync", ".histor
 _TEXT_EXTENSIONS = frozenset(
     {"", *["txt", "md", "markdown", "json", "jsonl", "csv", "html", "htm", "xml", "yaml", "yml", "log"]}
 )
+
+
+@dataclass(frozen=True, slots=True)
+class FileSearch:
+    """What is looked for in files: the target, and the documents that the text came from; `everywhere`, in all."""
+
+    target: RemovalTarget
+    originals: tuple[str, ...]
+    everywhere: bool
+
+    def to_json(self) -> str:
+        """Return it as JSON without the text."""
+        parts = {"target": self.target.to_json(), "originals": self.originals, "everywhere": self.everywhere}
+        return json.dumps(parts)
+
+    @classmethod
+    def from_json(cls, text: str) -> FileSearch:
+        """Return what `to_json` wrote."""
+        parts = json.loads(text)
+        if "forms" in parts:  # an erasure that was started by a version which stored the text
+            values = [TargetValue(value, frozenset(about)) for value, about in parts["told"]]
+            return cls(RemovalTarget.of(parts["forms"], values), (), True)
+        return cls(RemovalTarget.from_json(parts["target"]), tuple(parts["originals"]), parts["everywhere"])
 
 
 class FileCleanup:
@@ -56,38 +81,51 @@ class FileCleanup:
         self._disk.remove_empty_dirs(path)
         return removed
 
-    def redact_copies(self, erasure: PendingErasure, terms: RemovalTarget) -> Counter[str]:
+    def redact_copies(self, erasure: PendingErasure, search: FileSearch) -> Counter[str]:
         """Clean exports, swap copies, conflicts, drafts and originals; return how many contained erased text."""
-        cleaner, is_copy = _ErasureCleaner(terms, erasure.erased_ids), copy_matcher(terms, erasure)
+        cleaner = _ErasureCleaner(search, erasure)
         counts: Counter[str] = Counter()
         for swap_copy in self._disk.swap_copies():
             with suppress(FileNotFoundError, UnusableFile):
                 is_of_erased = self._disk.copy_path(swap_copy.name) in erasure.paths
-                if is_of_erased or is_copy(self._disk.copy_bytes(swap_copy.name)):
+                if is_of_erased or cleaner.is_copy(self._disk.copy_bytes(swap_copy.name)):
                     self._disk.delete_copy(swap_copy.name)
                     counts["copies"] += 1
         for file in _list_files(self._home / "tmp"):
-            if is_copy(file.read_bytes()):
+            if cleaner.is_copy(file.read_bytes()):
                 file.unlink(missing_ok=True)
                 counts["copies"] += 1
         counts["copies"] += sum(cleaner.clean_file(file) for file in _list_files(self._home / "conflicts"))
-        counts["exports"] += cleaner.clean_exports(self._home / "exports", erasure.rewritten_ids)
-        counts["originals"] += sum(cleaner.clean_file(file, is_generated=False) for file in self._fed_files())
+        counts["exports"] += cleaner.clean_exports(self._home / "exports")
+        originals = self._fed_files() if search.everywhere else (self._disk.root / path for path in search.originals)
+        counts["originals"] += sum(cleaner.clean_file(file, is_generated=False) for file in originals)
         for path in self._ledger.paths_of(erasure.rewritten_ids).values():
             _fsync(self._disk.root / path)
         return counts
+
+    def find_swap_copies(self, erasure: PendingErasure, search: FileSearch) -> set[str]:
+        """Return the SHA-256 of the stored bytes that an exchange of files swapped out and that are copies."""
+        cleaner = _ErasureCleaner(search, erasure)
+        hashes = self._ledger.swapped_out_hashes()
+        return {sha256 for sha256 in hashes if cleaner.is_copy(self._ledger.find_swapped_out(sha256) or b"")}
+
+    def find_originals(self, sources: Collection[str]) -> Iterator[str]:
+        """Return the documents in the vault that the erased text came from; `sources`: the sources of its atoms."""
+        for file in self._fed_files():
+            if any(file.stem in source for source in sources):
+                yield file.relative_to(self._disk.root).as_posix()
 
     def _fed_files(self) -> Iterator[Path]:
         for path in _list_paths(self._disk.root):
             if layout.is_document_path(path) and not layout.is_inbox_path(path):
                 yield self._disk.root / path
 
-    def find_unowned(self, terms: RemovalTarget, erased: Collection[AtomId]) -> Iterator[str]:
+    def find_unowned(self, target: RemovalTarget) -> Iterator[str]:
         """Return files in the vault that lamina does not own and that still contain erased text."""
-        cleaner = _ErasureCleaner(terms, erased)
-        owned = {line.path for line in self._ledger.entries() if line.atom_id is not None}
+        owned = {entry.path for entry in self._ledger.list_files().entries if entry.atom_id is not None}
         for path in _list_paths(self._disk.root):
-            if path not in owned and cleaner.file_contains(self._disk.root / path):
+            text = _read_text(self._disk.root / path) if path not in owned else None
+            if text is not None and target.is_in(text):
                 yield path
 
     def external_copies(self, sources: Collection[str]) -> Iterator[str]:
@@ -119,10 +157,23 @@ class FileCleanup:
 
 
 class _ErasureCleaner:
-    """Removes sentences from files of many formats; a file that cannot be cleaned is deleted."""
+    """Removes sentences from files of many formats; a file that cannot be cleaned is deleted.
 
-    def __init__(self, terms: RemovalTarget, erased: Collection[AtomId]) -> None:
-        self._terms, self._erased = terms, frozenset(erased)
+    What is known to be of another atom stays, unless the person said everywhere.
+    """
+
+    def __init__(self, search: FileSearch, erasure: PendingErasure) -> None:
+        self._target, self._everywhere = search.target, search.everywhere
+        self._erased, self._rewritten = frozenset(erasure.erased_ids), frozenset(erasure.rewritten_ids)
+
+    def is_copy(self, data: bytes) -> bool:
+        """Return whether bytes are a copy of an erased or rewritten atom's file, or contain erased text and no other
+        atom's."""
+        if any(atom_id.encode() in data for atom_id in self._erased | self._rewritten):
+            return True
+        sheet = try_parse(data)
+        is_of_other = sheet is not None and sheet.id is not None
+        return (self._everywhere or not is_of_other) and self._target.is_in(data.decode(errors="replace"))
 
     def clean_file(self, file: Path, *, is_generated: bool = True) -> bool:
         """Clean one file; return whether it contained erased text. A file that `is_generated` may be deleted."""
@@ -132,7 +183,7 @@ class _ErasureCleaner:
         clean = self._clean(file.suffix.lower(), text)
         if clean == text:
             return False
-        is_dirty = clean is not None and is_generated and contains_erased(self._terms, clean)
+        is_dirty = clean is not None and is_generated and self._everywhere and self._target.is_in(clean)
         if clean is None or is_dirty or not normal_form(clean.replace(ERASED_MARK, " ")):
             file.unlink(missing_ok=True)
         else:
@@ -140,13 +191,13 @@ class _ErasureCleaner:
         _fsync(file.parent)
         return True
 
-    def clean_exports(self, folder: Path, rewritten: Collection[AtomId]) -> int:
+    def clean_exports(self, folder: Path) -> int:
         """Clean exported files; return how many contained erased text.
 
         Some formats have text in file names: files of erased or rewritten atoms are deleted, with lines that link to
         them.
         """
-        deleted = {file: atom_id for file in _list_files(folder) if (atom_id := self._exported_id(file, rewritten))}
+        deleted = {file: atom_id for file in _list_files(folder) if (atom_id := self._exported_id(file))}
         for file in deleted:
             file.unlink(missing_ok=True)
         linked = frozenset(deleted.values()) | self._erased
@@ -154,12 +205,12 @@ class _ErasureCleaner:
             self._remove_links(file, linked) | self.clean_file(file) for file in _list_files(folder)
         )
 
-    def _exported_id(self, file: Path, rewritten: Collection[AtomId]) -> str | None:
+    def _exported_id(self, file: Path) -> str | None:
         """Return the id in a file name if its atom is erased, or rewritten and the file is not in lamina's format."""
         name = file.stem[-ID_LENGTH:]
         if name in self._erased:
             return name
-        text = _read_text(file) if name in rewritten else None
+        text = _read_text(file) if name in self._rewritten else None
         sheet = try_parse(text.encode()) if text is not None else None
         return name if text is not None and (sheet is None or sheet.id != name) else None
 
@@ -174,11 +225,6 @@ class _ErasureCleaner:
             _rewrite(file, "\n".join(remaining))
         return remaining != lines
 
-    def file_contains(self, file: Path) -> bool:
-        """Return whether a file contains erased text."""
-        text = _read_text(file)
-        return text is not None and contains_erased(self._terms, text)
-
     def _clean(self, suffix: str, text: str) -> str | None:
         if suffix == ".json":
             with suppress(ValueError, RecursionError):
@@ -192,13 +238,22 @@ class _ErasureCleaner:
         sheet = try_parse(text.encode())
         if sheet is not None and sheet.id in self._erased:
             return None
-        return self._terms.remove_from(remove_linked_lines(text, self._erased), match_values=True)
+        unlisted = remove_linked_lines(text, self._erased)
+        return unlisted if sheet is not None and self._is_of_other(sheet.id) else self._remove_from(unlisted)
+
+    def _is_of_other(self, atom_id: object) -> bool:
+        """Return whether an id is of an atom that keeps its words."""
+        is_id = isinstance(atom_id, str) and is_atom_id(atom_id)
+        return is_id and not self._everywhere and atom_id not in self._rewritten
+
+    def _remove_from(self, text: str) -> str:
+        return self._target.remove_from(text, match_values=True)
 
     def _clean_json_line(self, line: str) -> str | None:
         try:
             value = json.loads(line)
         except ValueError:
-            return self._terms.remove_from(line, match_values=True)
+            return self._remove_from(line)
         if isinstance(value, dict) and value.get("id") in self._erased:
             return None
         clean = self._clean_value(value)
@@ -207,9 +262,11 @@ class _ErasureCleaner:
     def _clean_value(self, value: Any) -> Any:
         match value:
             case str():
-                return self._terms.remove_from(remove_linked_lines(value, self._erased), match_values=True)
+                return self._remove_from(remove_linked_lines(value, self._erased))
             case list():
                 return [self._clean_value(item) for item in value if not self._is_erased_record(item)]
+            case dict() if self._is_of_other(value.get("id")):
+                return value
             case dict():
                 return {self._clean_value(name): self._clean_value(item) for name, item in value.items()}
             case _:
@@ -224,12 +281,15 @@ class _ErasureCleaner:
 
     def _clean_csv(self, text: str) -> str:
         rows = list(csv.reader(io.StringIO(text, newline="")))
-        remaining = [[self._clean_value(cell) for cell in row] for row in rows if self._erased.isdisjoint(row)]
+        remaining = [self._clean_row(row) for row in rows if self._erased.isdisjoint(row)]
         if remaining == rows:
             return text
         out = io.StringIO(newline="")
         csv.writer(out, quoting=csv.QUOTE_ALL).writerows(remaining)
         return out.getvalue()
+
+    def _clean_row(self, row: list[str]) -> list[str]:
+        return row if self._is_of_other(row[0] if row else None) else [self._clean_value(cell) for cell in row]
 
 
 def _list_files(folder: Path) -> Iterator[Path]:
@@ -278,22 +338,8 @@ def _fsync(path: Path) -> None:
             os.close(fd)
 
 
-def copy_matcher(terms: RemovalTarget, erasure: PendingErasure) -> Callable[[bytes], bool]:
-    """Return a function that says whether a copy is of an erased or rewritten atom, or contains erased text."""
-    ids = [atom_id.encode() for atom_id in (*erasure.erased_ids, *erasure.rewritten_ids)]
-    return lambda data: any(atom_id in data for atom_id in ids) or contains_erased(terms, data.decode(errors="replace"))
-
-
-def contains_erased(terms: RemovalTarget, text: str) -> bool:
-    """Return whether a text contains a whole erased sentence."""
-    form = normal_form(text)
-    if terms.words.isdisjoint(form.split()):
-        return False
-    padded = f" {form} "
-    return any(f" {form} " in padded for form in terms.forms)
-
-
 def has_pending_writes(ledger: Projection, ids: Sequence[AtomId]) -> bool:
     """Return whether the file of any of these atoms is still to be written."""
     atom_ids = set(ids)
-    return bool(atom_ids) and any(pending.atom_id in atom_ids for pending in ledger.pending_files(100_000))
+    ledger.catch_up()
+    return bool(atom_ids) and any(pending.atom_id in atom_ids for pending in ledger.pending_files())

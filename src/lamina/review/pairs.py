@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from lamina.atom.atom import Atom, kind_defaults
+from lamina.atom.atom import Atom, AtomId, RelationName, effective_from, kind_defaults
 from lamina.atom.claim import claim_of
-from lamina.atom.effective_status import effective_from
-from lamina.atom.identity import AtomId
-from lamina.atom.kinds import Durability
-from lamina.atom.pair import (
+from lamina.atom.decisions import (
     LIKELY_CHANGE_CONFIDENCE,
     NEED_MORE_NOTE,
     SURE_CONFIDENCE,
@@ -22,13 +19,13 @@ from lamina.atom.pair import (
     next_review_at,
     remove_contradiction,
 )
-from lamina.atom.relation import RelationName
+from lamina.atom.kinds import Durability
+from lamina.atom.provenance import TRUST
 from lamina.atom.status import Status
-from lamina.atom.trust import TRUST
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.statement_commit import retry_exclusively
 from lamina.errors import Refused
-from lamina.review.proposal_groups import union_labels
+from lamina.review.proposals import union_labels
 from lamina.review.review_context import Reviewer, parse_reason
 from lamina.review.revision_fields import apply_revision, parse_revision
 from lamina.store.base import AtomFilter

@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.proposal import ProposalType, proposal_type_of
+from lamina.atom.atom import Atom, AtomId
+from lamina.atom.decisions import ProposalType, proposal_type_of
 from lamina.atom.status import Status
 from lamina.capture.classification import StatementVerdict
 from lamina.capture.receipt import Result
@@ -95,7 +94,7 @@ def _is_about(pending: Item | Atom | Pair, ids: Collection[str]) -> bool:
 def count_pending(reviewer: Reviewer, source: str | None, kind: DecisionType | None) -> int:
     """Return how many items are pending; without filters no files are read, since every page shows it."""
     if source is None and kind is None:
-        statements = reviewer.store.atoms.count(_held_filter(reviewer))
+        statements = sum(reviewer.store.atoms.count_by("status", _held_filter(reviewer)).values())
         return statements + len(list_pairs(reviewer)) + len([*_held_operations(reviewer)])
     return len(_all_pending(reviewer, source, kind))
 

@@ -10,11 +10,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.kinds import kind_traits
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status, TransitionCause
-from lamina.atom.trust import Origin
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.statement_commit import retry_exclusively
 from lamina.errors import InvalidInput, NotFound, Refused

@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, AtomId, RelationName
 from lamina.atom.claim import claim_of
-from lamina.atom.identity import AtomId
-from lamina.atom.relation import RelationName
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import ENDED, REPLACED, Status
 from lamina.store.base import AtomFilter, CommitId, Store
 

@@ -9,23 +9,12 @@ from lamina.atom.atom import Atom
 from lamina.capture.caller_input import parse_draft, parse_text, redact_fields
 from lamina.capture.metadata_contracts import complete_metadata
 from lamina.capture.valence import score_valence
-from lamina.errors import InvalidInput
 
-_REVISABLE = """
-    subject attribute value tags entities kind confidence importance valence valid_from valid_until expires_at
-    durability memory_type metadata
-"""
-REVISABLE_FIELDS = frozenset(_REVISABLE.split())
 _TIME_FIELDS = frozenset({"valid_from", "valid_until"})
 
 
 def parse_revision(content: str | None, fields: Mapping[str, Any], *, redact_personal: bool) -> dict[str, Any]:
-    """Return the fields to set, with secrets redacted; InvalidInput names fields that cannot be revised."""
-    unknown = fields.keys() - REVISABLE_FIELDS
-    if unknown:
-        raise InvalidInput(
-            f"cannot revise {', '.join(sorted(unknown))}; choose from {', '.join(sorted(REVISABLE_FIELDS))}"
-        )
+    """Return the fields to set, with secrets redacted."""
     clean, _ = redact_fields({**fields, "content": content}, personal=redact_personal)
     return clean
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lamina.atom.atom import Atom, Evidence, kind_defaults
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId, Evidence, Relation, RelationName, kind_defaults
+from lamina.atom.decisions import proposal_type_of
 from lamina.atom.passage import passages_of
-from lamina.atom.proposal import proposal_type_of
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status, TransitionCause
-from lamina.atom.trust import Origin
 from lamina.capture.existing_statements import FORGET_REQUESTED_AT
 from lamina.capture.extractor import CapturedTurn, ExtractedStatement, Extractor
 from lamina.capture.receipt import Outcome, Receipt, Result

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lamina.atom.atom import DATA_FIELDS, Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
+from lamina.atom.atom import DATA_FIELDS, Atom, AtomId
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import ENDED, Status, TransitionCause
-from lamina.atom.trust import Origin
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.statement_commit import retry_exclusively
 from lamina.errors import NotFound, Refused, UndoRefused

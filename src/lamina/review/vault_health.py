@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
+from lamina.store.admin import FileProblem
 from lamina.store.base import AtomFilter, Store
-from lamina.store.problems import FileProblem
 from lamina.vault import layout
 
 CHAT_DAYS = 14
@@ -46,12 +46,13 @@ def is_in_scopes(path: str, scopes: Sequence[Scope]) -> bool:
 
 def collect_stats(store: Store, scopes: Sequence[Scope], state_folder: Path, pending_count: int) -> dict[str, Any]:
     """Return the number of atoms by type, the usage of models, and the disk space."""
-    by_status = store.atoms.count_by(scopes, "status")
+    every_atom = AtomFilter(scopes=tuple(scopes))
+    by_status = store.atoms.count_by("status", every_atom)
     return {
         "atoms": sum(by_status.values()),
         "by_status": by_status,
-        "by_kind": store.atoms.count_by(scopes, "kind"),
-        "by_layer": store.atoms.count_by(scopes, "layer"),
+        "by_kind": store.atoms.count_by("kind", every_atom),
+        "by_layer": store.atoms.count_by("layer", every_atom),
         "at_hand": store.signals.ageing.count_tiers(scopes),
         "commits": store.journal.count(scopes),
         "files": store.projection.summary(lambda path: is_in_scopes(path, scopes)),

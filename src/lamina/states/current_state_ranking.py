@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lamina.atom.passage import is_role
 from lamina.models.state_model import QuestionState, QuestionTarget
 from lamina.states.assertion import Assertion, lower_case_words
 from lamina.states.state_reader import TextListReader
-from lamina.text.speaker_roles import is_role
 from lamina.vectors.integer_vectors import Floats
 
 STATE_FEATURES = (

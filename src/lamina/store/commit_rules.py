@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Protocol, TypeAlias
 
-from lamina.atom.atom import DATA_FIELDS, FIXED_FIELDS, Atom
+from lamina.atom.atom import DATA_FIELDS, FIXED_FIELDS, Atom, AtomId, is_atom_id
 from lamina.atom.claim import claim_of
-from lamina.atom.identity import AtomId, is_atom_id
+from lamina.atom.json_record import to_record
 from lamina.atom.kinds import Layer
-from lamina.atom.lineage_trust import AtomLookup, has_trusted_lineage, lineage_trust, needs_review
-from lamina.atom.scope import Scope, readable_scopes
+from lamina.atom.provenance import (
+    TRUST,
+    AtomLookup,
+    Origin,
+    Scope,
+    has_trusted_lineage,
+    lineage_trust,
+    needs_review,
+    readable_scopes,
+    words_need_review,
+)
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status, TransitionCause, check_transition
-from lamina.atom.trust import TRUST, Origin, words_need_review
 from lamina.errors import ClaimTaken, InvalidInput, InvalidScope, NotFound, Refused, StaleRevision
+from lamina.store.atoms import Atoms
 from lamina.store.journal import AtomChange, Commit
 
 MAX_CHAIN = 10_000
+MAX_CONTENT_BYTES = 1 << 20
+MAX_FIELD_BYTES = 64 << 10
+"""The most that the file of an atom may contain: its text, and all other fields together."""
 _STATUS_FIELDS = ("status", "valid_from", "valid_until", "superseded_by")
 """The fields that decide whether an atom counts. Once a person has changed the atom, only a person changes these."""
 _CONTENT_FIELDS = tuple(name for name in DATA_FIELDS if name not in (*_STATUS_FIELDS, "pinned"))
@@ -63,6 +77,7 @@ def validate_change(change: AtomChange, heads: Mapping[AtomId, Atom], commit: Co
         raise InvalidScope(f"{commit.scope} may not write into the scope {new.scope}")
     if not new.content.strip():
         raise InvalidInput("the content is empty; an atom needs text")
+    _check_size(new)
     if old is None:
         if new.revision:
             raise NotFound(f"no atom {new.id}")
@@ -76,6 +91,15 @@ def validate_change(change: AtomChange, heads: Mapping[AtomId, Atom], commit: Co
     if not is_same:
         raise Refused(f"{new.id}: the fields {', '.join(sorted(FIXED_FIELDS))} never change")
     return replace(change, atom=new if old == new else new.with_(revision=old.revision + 1))
+
+
+def _check_size(atom: Atom) -> None:
+    """Raise `InvalidInput` if an atom does not fit in a file."""
+    if len(atom.content.encode()) > MAX_CONTENT_BYTES:
+        raise InvalidInput(f"{atom.id} does not fit in a file of {MAX_CONTENT_BYTES >> 20} MiB; shorten its content")
+    fields = {name: value for name, value in to_record(atom).items() if name != "content"}
+    if len(json.dumps(fields, ensure_ascii=False).encode()) > MAX_FIELD_BYTES:
+        raise InvalidInput(f"the fields of {atom.id} do not fit in {MAX_FIELD_BYTES >> 10} KiB; shorten them")
 
 
 def _check_change(old: Atom, new: Atom, commit: Commit) -> None:
@@ -101,17 +125,38 @@ def check_unique_atoms(commit: Commit) -> None:
         )
 
 
+def required_trust(atom: Atom, atoms: Atoms) -> float:
+    """Return the trust needed to change the status of a stored atom."""
+    return _required_trust(atom, partial(_read_atoms, atoms), partial(_read_editors, atoms))
+
+
+def find_refusal_reason(atom: Atom, origin: Origin, atoms: Atoms) -> str | None:
+    """Return why this origin may not write an atom as it is; None if the rules of trust allow it."""
+    read_atoms = partial(_read_atoms, atoms)
+    old = read_atoms([atom.id]).get(atom.id)
+    return _find_refusal(old, atom, origin, TransitionCause.ORDINARY, read_atoms, partial(_read_editors, atoms))
+
+
+def _read_atoms(atoms: Atoms, ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
+    return {atom_id: edited.atom for atom_id, edited in atoms.read_with_editors(ids).items()}
+
+
+def _read_editors(atoms: Atoms, atom_id: AtomId) -> Collection[Origin]:
+    edited = atoms.read_with_editors([atom_id]).get(atom_id)
+    return edited.editors if edited else ()
+
+
 def check_trust(
     commit: Commit, versions: Sequence[VersionChange], read_atoms: AtomLookup, editors_of: EditorOrigins
 ) -> None:
     """Raise `Refused` if a version overrides a more trusted origin, or makes pending content count."""
     for version in versions:
-        refusal = find_refusal_reason(version.old, version.new, commit.origin, commit.way, read_atoms, editors_of)
+        refusal = _find_refusal(version.old, version.new, commit.origin, commit.way, read_atoms, editors_of)
         if refusal is not None:
             raise Refused(refusal)
 
 
-def find_refusal_reason(
+def _find_refusal(
     old: Atom | None, new: Atom, origin: Origin, way: TransitionCause, read_atoms: AtomLookup, editors_of: EditorOrigins
 ) -> str | None:
     """Return why this origin may not create or change the atom; None if it may."""
@@ -152,7 +197,7 @@ def _is_upkeep(old: Atom, new: Atom, way: TransitionCause) -> bool:
     return old.status is new.status or (old.status, new.status) in _UPKEEP_TRANSITIONS
 
 
-def required_trust(atom: Atom, read_atoms: AtomLookup, editors_of: EditorOrigins) -> float:
+def _required_trust(atom: Atom, read_atoms: AtomLookup, editors_of: EditorOrigins) -> float:
     """Return the trust needed to change an atom's status: that of its lineage or of anyone who changed it."""
     return max([lineage_trust(atom, read_atoms), *(TRUST[hand] for hand in editors_of(atom.id))])
 
@@ -170,7 +215,7 @@ def _find_overruling(
     if (is_dream_summary or TRUST[origin] < lineage_trust(old, read_atoms)) and _differs(old, new, _CONTENT_FIELDS):
         return f"{origin} may not rewrite {old.id}, which has the origin {old.origin}; remember a new statement instead"
     is_unpinned = old.pinned and not new.pinned
-    if (is_unpinned or _differs(old, new, _STATUS_FIELDS)) and TRUST[origin] < required_trust(
+    if (is_unpinned or _differs(old, new, _STATUS_FIELDS)) and TRUST[origin] < _required_trust(
         old, read_atoms, editors_of
     ):
         return f"{origin} may not change the status of {old.id}; a person decides with `lamina review`"
@@ -210,7 +255,7 @@ def _find_untrusted_use(
             return f"{new.id} may not use {segment.id} as evidence: its origin {segment.origin} is more trusted"
     targets = set(new.supersedes) - set(old.supersedes if old else ())
     for target in read_atoms(sorted(targets)).values() if targets else ():
-        if required_trust(target, read_atoms, editors_of) > TRUST[origin]:
+        if _required_trust(target, read_atoms, editors_of) > TRUST[origin]:
             return f"{new.id} may not supersede {target.id}; a person decides with `lamina review`"
     return None
 
@@ -283,10 +328,10 @@ def check_chains(
 
 
 def _check_chain(atom: Atom, read_atoms: Callable[[Iterable[AtomId]], Mapping[AtomId, Atom]]) -> None:
-    seen: set[AtomId] = set()
+    visited: set[AtomId] = set()
     pending = set(atom.superseded_by)
-    while pending and len(seen) < MAX_CHAIN:
+    while pending and len(visited) < MAX_CHAIN:
         if atom.id in pending:
             raise Refused(f"{atom.id} would supersede itself")
-        seen |= pending
-        pending = {target for successor in read_atoms(pending).values() for target in successor.superseded_by} - seen
+        visited |= pending
+        pending = {target for successor in read_atoms(pending).values() for target in successor.superseded_by} - visited

@@ -1,4 +1,4 @@
-"""Vectors and token states of passages, and the search over them.
+"""Vectors and token states of passages, and the `Encodings` port that stores them.
 
 An encoding belongs to a text, not to a row: two passages with the same text share one, and a rebuilt index keeps what
 it has. None of it is history; what is missing is computed again from the text.
@@ -8,19 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Protocol, TypeAlias
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.kinds import Layer, MemoryType
-from lamina.atom.passage import Passage, passage_digest, passage_model_text
-from lamina.atom.scope import Scope
-from lamina.atom.status import Status
-from lamina.atom.trust import Origin
-from lamina.text.speaker_roles import is_assistant
-from lamina.text.time_windows import TimeWindows
-from lamina.vectors.integer_vectors import Floats, QueryVector
+from lamina.atom.atom import Atom, AtomId
+from lamina.atom.passage import Passage, is_assistant, passage_digest, passage_model_text
+from lamina.atom.provenance import Scope
+from lamina.vectors.integer_vectors import Floats
 
 PassageKey: TypeAlias = tuple[AtomId, int]
 """A passage: its atom and its number in it."""
@@ -86,78 +79,6 @@ class EncodingSizes:
 
     vectors: Mapping[int, tuple[int, int]]
     states: tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreTerms:
-    """Numbers added to a passage's score: by speaker, by when it was said, and by the time it mentions.
-
-    `window`: spans of whole days, and days that return every year.
-    """
-
-    speakers: Mapping[str, float]
-    window: TimeWindows | None = None
-    in_window: float = 0.0
-    mentions_window: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorQuery:
-    """A selection of passages: the best by cosine, text score, added terms and the weight of their status.
-
-    The score is `(cosine × vector_weight + text score × text_weight + terms) × weight of the status`. A sum below 0 is
-    not weighted, because less weight would raise it. Passages are filtered before they are ranked; one with neither a
-    vector nor a text score is skipped. `neighbours` of the passages before and after each of the best are returned too,
-    and those in `extra_keys` if they pass the filters. Two moments replace `valid_at`: `true_at` selects what was valid
-    then, superseded or not; `known_by` selects what was recorded by then, whatever its status is now. `agent`: only
-    what this agent learnt (`is_of_agent`). `layers`: None for every layer.
-    """
-
-    scopes: tuple[Scope, ...]
-    status_weights: Mapping[Status, float]
-    memory_types: frozenset[MemoryType]
-    valid_at: datetime
-    model: str
-    query_vector: QueryVector
-    vector_weight: float
-    text_scores: Mapping[PassageKey, float]
-    text_weight: float
-    terms: ScoreTerms
-    limit: int
-    neighbours: int = 0
-    extra_keys: Collection[PassageKey] = ()
-    true_at: datetime | None = None
-    known_by: datetime | None = None
-    agent: str | None = None
-    layers: frozenset[Layer] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NearPassage:
-    """A passage with the cosine of its nearest chunk (0 if it has none), its speaker, times and place.
-
-    Times are milliseconds since 1970. `in_window`: said at the time in question; `mentions_window`: said at another
-    time and mentioning it; `mentions_time`: mentioning any time. `session` and `position` give its neighbours among the
-    passages that the query allows; `digest` identifies its text.
-    """
-
-    key: PassageKey
-    scope: Scope
-    cosine: float
-    score: float
-    status: Status
-    layer: Layer
-    origin: Origin
-    recorded_ms: int
-    speaker: str
-    at_ms: int
-    in_window: bool
-    mentions_window: bool
-    mentions_time: bool
-    is_question: bool
-    session: str
-    position: int
-    digest: bytes
 
 
 class Encodings(Protocol):

@@ -1,26 +1,53 @@
-"""Erasure: text leaves the journal for good, and the work on files that is still to be done survives a crash."""
+"""Erasure: text leaves the journal for good, unfinished work survives a crash, and the text is recognised if it comes
+again.
+
+A fingerprint is a keyed hash of erased text. It reveals nothing to anyone who does not have the text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Protocol
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.scope import Scope
-from lamina.store.erasure_fingerprints import FingerprintText
+from lamina.atom.atom import Atom, AtomId
+from lamina.atom.provenance import Origin, Scope
+
+
+class FingerprintKind(StrEnum):
+    """The kind of text that a fingerprint stands for.
+
+    `VALUE_WITH_TOPIC`: a value with one word of what it is the value of. `SENTENCE_WITH_NEIGHBOUR`: a sentence with
+    words that were next to it.
+    """
+
+    STATEMENT = "statement"
+    SENTENCE = "sentence"
+    CLAIM = "claim"
+    VALUE = "value"
+    VALUE_WITH_TOPIC = "echo"
+    SENTENCE_WITH_NEIGHBOUR = "beside"
+
+
+@dataclass(frozen=True, slots=True)
+class FingerprintText:
+    """A text that was or may have been erased, in normal form. It counts in every scope of an organisation."""
+
+    organisation: str
+    kind: FingerprintKind
+    form: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
-    """The content to erase from the journal, in one commit.
+    """What to erase from the journal, in one commit.
 
-    `erased_ids`: atoms of which only a stub stays. `rewritten`: every version of other atoms without the erased text,
-    oldest first. `quotes_erased`: whether a text outside of versions (a reason, a message) quotes the erased text; the
-    second argument says that it belongs to an erased atom, where a weaker match is enough. `search_json`: what has to
-    be removed from copies in files; it is stored until that is done.
+    `erased_ids`: atoms of which only a stub stays, each with the fingerprint in `stub_fingerprints`. `rewritten`: every
+    version of other atoms without the erased text, oldest first. `reasons`: the journal positions of commits that lose
+    their reason. `fingerprints`: texts to recognise, each with the highest trust of the words it recognises.
+    `search_json`: how copies in files are found; it is stored until they are cleaned, and must not contain the text.
     """
 
     actor: str
@@ -28,9 +55,9 @@ class Erasure:
     scope: Scope
     erased_ids: tuple[AtomId, ...]
     rewritten: Mapping[AtomId, Sequence[Atom]]
-    fingerprint_texts: tuple[FingerprintText, ...]
-    fingerprints: Mapping[AtomId, FingerprintText]
-    quotes_erased: Callable[[str, bool], bool]
+    reasons: frozenset[int]
+    fingerprints: Mapping[FingerprintText, float]
+    stub_fingerprints: Mapping[AtomId, FingerprintText]
     search_json: str
 
 
@@ -51,20 +78,58 @@ class PendingErasure:
     version_count: int
 
 
+@dataclass(frozen=True, slots=True)
+class CommitReason:
+    """The reason of the commit at a journal position, and the origin of who gave it."""
+
+    seq: int
+    origin: Origin
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """Where words occur: atoms of which any version contains one of them, and reasons of commits."""
+
+    atom_ids: tuple[AtomId, ...]
+    reasons: tuple[CommitReason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureStub:
+    """The stub that remains of an erased atom."""
+
+    atom_id: AtomId
+    scope: Scope
+    at: datetime
+    actor: str
+    reason: str
+    fingerprint: str
+
+
 class Erasures(Protocol):
     """Removes text from a store. The change of the journal is one durable step; the rest can be finished later."""
 
-    def find_mentions(self, words: Collection[str], scopes: Sequence[Scope]) -> list[AtomId]:
-        """Return the atoms of which any version contains one of these words, in normal form."""
+    def find_mentions(self, words: Collection[str], scopes: Sequence[Scope]) -> Mentions:
+        """Return the atoms and the reasons of commits, within the scopes, that contain a word, in normal form."""
 
     def apply(self, erasure: Erasure) -> PendingErasure:
         """Remove the text from the journal and the ledger; the hash chain still verifies."""
 
-    def pending(self) -> list[PendingErasure]:
+    def list_pending(self) -> list[PendingErasure]:
         """Return the erasures that are not finished, oldest first."""
 
-    def mark_files_done(self, erasure: PendingErasure, contains_erased: Callable[[bytes], bool]) -> None:
-        """Store that no file contains the text any more; delete what was needed to search, and copies that do."""
+    def finish(self, cleaned: Collection[int], swap_copies: Collection[str] = ()) -> None:
+        """Store at which positions are erasures whose files are clean, and delete these swapped-out bytes by SHA-256.
 
-    def scrub(self) -> None:
-        """Remove every byte of erased text from free space, logs and indexes; then every erasure is finished."""
+        Then remove every byte of erased text from free space, logs and indexes: what has clean files is finished.
+        """
+
+    def has_fingerprints(self) -> bool:
+        """Return whether anything was ever erased."""
+
+    def find_erased(self, texts: Collection[FingerprintText], trust: float) -> dict[FingerprintText, datetime]:
+        """Return when those of the texts were last erased that were erased as words of at least this trust."""
+
+    def list_stubs(self, scopes: Sequence[Scope], id_suffix: str = "") -> list[ErasureStub]:
+        """Return the stubs of erased atoms, those whose id ends so, oldest erasure first."""

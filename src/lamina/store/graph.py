@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from lamina.atom.identity import AtomId
-from lamina.atom.relation import RelationName
-from lamina.atom.scope import Scope
+from lamina.atom.atom import AtomId, RelationName
+from lamina.atom.provenance import Scope
 from lamina.atom.status import Status
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NewType, Protocol
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.json_record import Record
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status, TransitionCause
-from lamina.atom.trust import Origin
 
 CommitId = NewType("CommitId", str)
+TICK = timedelta(milliseconds=1)
+"""The least time between two commits: the journal is the order of time, whatever the clock says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +119,13 @@ class Journal(Protocol):
         *,
         until: int | None = None,
         commit: str | None = None,
+        key: str | None = None,
         limit: int | None = None,
     ) -> list[JournalEntry]:
         """Return the commits in (`since`, `until`] that touched these scopes, oldest first.
 
-        With `limit`, only the newest.
+        With `key`, only the one that was made in one of these scopes with this idempotency key. With `limit`, only the
+        newest.
         """
 
     def versions(self, atom_id: AtomId) -> list[AtomVersion]:
@@ -132,8 +134,8 @@ class Journal(Protocol):
     def position(self, before: datetime | None = None) -> int:
         """Return the sequence number of the last commit, or of the last one before a moment."""
 
-    def has_key(self, scope: Scope, key: str) -> bool:
-        """Return whether a commit of this scope had this idempotency key."""
+    def last_commit_at(self) -> datetime | None:
+        """Return the time of the last commit; None before the first one."""
 
     def count(self, scopes: Sequence[Scope]) -> int:
         """Return how many commits were made in these scopes."""

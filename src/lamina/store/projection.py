@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.store.journal import Commit, CommitResult
-from lamina.vault.file_stamp import Stamp
+from lamina.atom.atom import Atom, AtomId
+from lamina.store.journal import Commit, CommitResult, Journal
+from lamina.vault.folder_tree import Stamp
 
 
 class FileState(StrEnum):
@@ -63,6 +62,15 @@ class PendingFile:
 
 
 @dataclass(frozen=True, slots=True)
+class UnwritableFile:
+    """An atom that cannot be shown as a file, and why: it is too large."""
+
+    path: str
+    atom_id: AtomId
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class FileSnapshot:
     """A file as a person saved it; the next version of the file is rendered from these bytes.
 
@@ -89,19 +97,127 @@ class FileChanges:
 
 
 @dataclass(frozen=True, slots=True)
-class AtomFiles:
-    """The files of some atoms, and the journal position of the moment at which they were read."""
+class KnownFiles:
+    """Files with their bytes, and the journal position of the moment at which they were read."""
 
-    records: Mapping[AtomId, FileRecord]
+    records: tuple[FileRecord, ...]
     position: int
+
+    def at(self, path: str) -> FileRecord | None:
+        """Return the file at a path."""
+        return next((record for record in self.records if record.entry.path == path), None)
+
+    def of(self, atom_id: AtomId | None) -> FileRecord | None:
+        """Return the file of an atom."""
+        return next((record for record in self.records if record.entry.atom_id == atom_id), None)
+
+    @property
+    def paths(self) -> dict[AtomId, str]:
+        """Return the paths of the atoms' files that were not deleted."""
+        entries = [record.entry for record in self.records if record.entry.state is not FileState.GONE]
+        return {entry.atom_id: entry.path for entry in entries if entry.atom_id is not None}
+
+    @property
+    def by_path(self) -> dict[str, FileRecord]:
+        """Return the files by their paths."""
+        return {record.entry.path: record for record in self.records}
+
+
+@dataclass(frozen=True, slots=True)
+class FileList:
+    """All files without their bytes: the stamps of stable files, by path, and the entries of all others."""
+
+    stable: dict[str, tuple[int, ...]]
+    entries: list[FileEntry]
+
+
+@dataclass(frozen=True, slots=True)
+class FileWritten:
+    """These bytes are on the disk now. If a later commit needs other bytes, the file stays pending."""
+
+    path: str
+    data: bytes
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    """A file was read and contains these bytes; no commit came of it."""
+
+    path: str
+    data: bytes
+    stamp: Stamp
+    atom_id: AtomId | None
+    state: FileState
+
+
+@dataclass(frozen=True, slots=True)
+class FileUnchanged:
+    """A file was checked again and still has the bytes of the ledger."""
+
+    path: str
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class FileMoved:
+    """A person moved a file; its bytes are the same.
+
+    Without a stamp, another file is at the old path, and the entry stays at a placeholder until its file is found.
+    """
+
+    path: str
+    new_path: str
+    stamp: Stamp | None
+
+
+@dataclass(frozen=True, slots=True)
+class FileDeleted:
+    """A file was deleted. An atom's last bytes are kept; the entry of any other file is removed."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class WriteWithdrawn:
+    """A write is cancelled for now: the file contains a person's bytes that still have to be read."""
+
+    pending: PendingFile
+
+
+@dataclass(frozen=True, slots=True)
+class BytesSwappedOut:
+    """Bytes came out of an exchange of files and were processed; they are remembered for a while."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SwapsForgotten:
+    """Bytes that were swapped out before this moment are no longer needed."""
+
+    before_ns: int
+
+
+FileEvent: TypeAlias = (
+    FileWritten | FileRead | FileUnchanged | FileMoved | FileDeleted | WriteWithdrawn | BytesSwappedOut | SwapsForgotten
+)
+"""What happened to files, apart from commits."""
 
 
 class Projection(Protocol):
     """The files that show the atoms: what is on the disk, and what is still to be written there.
 
-    It is optional: a backend without files (capability `files`) has one without entries, which queues nothing. It is
-    not history: it can be read again from the disk.
+    It follows the journal: `catch_up` queues the files of what was committed since the last call. A backend without
+    files (capability `files`) has a `NullProjection`. It is not history: it can be read again from the disk.
     """
+
+    def catch_up(self, *, with_signals: bool = False) -> list[UnwritableFile]:
+        """Queue the files of the atoms that changed since the last call; cheap if there are none.
+
+        With signals, also files whose counters of use changed. Returns the atoms that cannot be shown as files. Nothing
+        happens in a transaction that may be rolled back.
+        """
 
     def commit_edits(self, commit: Commit, files: FileChanges) -> CommitResult:
         """Append a commit that was read from files, and store in the same step what those files contain.
@@ -109,54 +225,31 @@ class Projection(Protocol):
         If no atom differs, only the files are stored. Raises what `Journal.append` raises.
         """
 
-    def entries(self) -> list[FileEntry]:
-        """Return the entry of every known file."""
+    def record(self, events: Iterable[FileEvent], checked_ns: int) -> None:
+        """Store what happened to files, in one step; `checked_ns`: the time of the disk at which that was seen."""
 
-    def split_stable(self, min_age_ns: int) -> tuple[dict[str, tuple[int, ...]], list[FileEntry]]:
-        """Return the stamps of stable files, by path, and the entries of all others.
+    def read(self, *, paths: Iterable[str] = (), ids: Iterable[AtomId] = ()) -> KnownFiles:
+        """Return those of the files at these paths and of these atoms that are known, deleted ones too.
 
-        A file is stable if it was checked at least so long after its last change.
+        An entry without a stamp is still to be written.
         """
 
-    def entry(self, path: str) -> FileEntry | None:
-        """Return the entry of one file. An entry without a stamp is still to be written."""
+    def list_files(self, min_age_ns: int | None = None) -> FileList:
+        """Return every known file; a file is stable if it was checked at least so long after its last change."""
 
-    def record(self, path: str) -> FileRecord | None:
-        """Return one file with its bytes."""
+    def pending_files(self, limit: int | None = None, *, unconfirmed: bool = False) -> list[PendingFile]:
+        """Return files still to be written, oldest first.
 
-    def records(self, paths: Sequence[str]) -> dict[str, FileRecord]:
-        """Return those of the files that are known, with their bytes."""
-
-    def known_ids(self, ids: Iterable[AtomId]) -> set[AtomId]:
-        """Return those of the ids that have a file in the ledger."""
-
-    def record_of(self, atom_id: AtomId) -> FileRecord | None:
-        """Return the file of an atom."""
-
-    def files_of(self, ids: Iterable[AtomId]) -> AtomFiles:
-        """Return the files of these atoms, without deleted ones."""
-
-    def head(self, atom_id: AtomId) -> Atom:
-        """Return the atom of a file, whatever its scope: the engine itself reads files."""
-
-    def find_atom_by_name(self, name: str) -> AtomId | None:
-        """Return the atom with this file name, or with this id in another system."""
+        If `unconfirmed`, those written, or to be written, before the last boot that may not have reached the disk.
+        """
 
     def paths_of(self, ids: Iterable[AtomId]) -> dict[AtomId, str]:
-        """Return the paths of the atoms' files."""
+        """Return the paths of the atoms' files, also of those that are not queued yet; no path of a deleted file."""
 
-    def pending_files(self, limit: int) -> list[PendingFile]:
-        """Return files still to be written, oldest first."""
+    def find_atom(self, name: str) -> Atom | None:
+        """Return the atom with this id, with this file name, or with this id in another system.
 
-    def enqueue_signals(self) -> None:
-        """Queue the files whose counters of use changed since they were last written into them."""
-
-    def mark_written(
-        self, written: Iterable[tuple[str, Stamp, bytes]], checked_ns: int, swapped_out: Iterable[bytes] = ()
-    ) -> None:
-        """Store that these bytes are on the disk, and keep the bytes they were swapped for a while.
-
-        If a later commit needs other bytes, the file stays pending.
+        Its scope does not matter: the engine itself reads files. None if there are several.
         """
 
     def find_swapped_out(self, sha256: str) -> bytes | None:
@@ -165,37 +258,45 @@ class Projection(Protocol):
     def swapped_out_hashes(self) -> frozenset[str]:
         """Return the SHA-256 of all such bytes."""
 
-    def forget_swapped_out(self, before_ns: int) -> None:
-        """Delete the bytes that were swapped out before this moment."""
-
-    def mark_read(
-        self, path: str, data: bytes, stamp: Stamp, checked_ns: int, atom_id: AtomId | None, state: FileState
-    ) -> None:
-        """Store that a file was read and contains these bytes, without a commit."""
-
-    def mark_unchanged(self, stamps: Iterable[tuple[str, Stamp]], checked_ns: int) -> None:
-        """Store that these files were checked again and still have the bytes of the ledger."""
-
-    def mark_moved(self, old_path: str, new_path: str, stamp: Stamp, checked_ns: int) -> None:
-        """Store that a person moved a file; its bytes are the same."""
-
-    def displace(self, path: str) -> str:
-        """Free the path of an atom's file, because another file is there; return the placeholder path.
-
-        The entry stays at that path until the atom's file is found again.
-        """
-
-    def mark_deleted(self, path: str) -> None:
-        """Store that a file was deleted; its last bytes are kept."""
-
-    def withdraw(self, pending: PendingFile) -> None:
-        """Cancel a write for now: the file contains a person's bytes that still have to be read."""
-
-    def forget_file(self, path: str) -> None:
-        """Remove a file that was never an atom's and no longer exists."""
-
-    def unconfirmed_files(self) -> list[PendingFile]:
-        """Return files written, or to be written, before the last boot that may not have reached the disk."""
-
     def summary(self, path_filter: Callable[[str], bool] | None = None) -> dict[str, int]:
         """Return counts: files known, still to be written, unreadable, problems; for all paths or some."""
+
+
+class NullProjection:
+    """The projection of a backend without files: commits have no files, and none is known."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def catch_up(self, *, with_signals: bool = False) -> list[UnwritableFile]:
+        return []
+
+    def commit_edits(self, commit: Commit, files: FileChanges) -> CommitResult:
+        return self._journal.append(commit)
+
+    def record(self, events: Iterable[FileEvent], checked_ns: int) -> None:
+        return None
+
+    def read(self, *, paths: Iterable[str] = (), ids: Iterable[AtomId] = ()) -> KnownFiles:
+        return KnownFiles((), self._journal.position())
+
+    def list_files(self, min_age_ns: int | None = None) -> FileList:
+        return FileList({}, [])
+
+    def pending_files(self, limit: int | None = None, *, unconfirmed: bool = False) -> list[PendingFile]:
+        return []
+
+    def paths_of(self, ids: Iterable[AtomId]) -> dict[AtomId, str]:
+        return {}
+
+    def find_atom(self, name: str) -> Atom | None:
+        return None
+
+    def find_swapped_out(self, sha256: str) -> bytes | None:
+        return None
+
+    def swapped_out_hashes(self) -> frozenset[str]:
+        return frozenset()
+
+    def summary(self, path_filter: Callable[[str], bool] | None = None) -> dict[str, int]:
+        return dict.fromkeys(("files", "foreign", "unreadable", "to_write", "problems"), 0)

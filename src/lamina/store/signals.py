@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from lamina.atom.atom import Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId, Signals
 from lamina.lifecycle.signals import add_feedback
 from lamina.store.ageing_state import AgeingState, AgeingStates
 

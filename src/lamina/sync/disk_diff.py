@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lamina.clock import disk_time_ns
@@ -13,12 +13,15 @@ from lamina.store.projection import FileEntry, FileRecord, FileState, Projection
 from lamina.vault import layout
 from lamina.vault.atom_file import ParsedFile, parse_file
 from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import Stamp, UnusableFile
-from lamina.vault.strict_yaml_reader import Unreadable
+from lamina.vault.folder_tree import Stamp, UnusableFile
+from lamina.vault.yaml_codec import Unreadable
 
 RACY_NS = 20_000_000
 COARSE_RACY_NS = 2_100_000_000
 """A file saved so shortly before it was checked may be saved again with the same stamp."""
+
+BATCH = 1000
+"""Files whose bytes are read from the ledger at a time."""
 
 NO_STAMP = Stamp(-1, 0, 0, 0)
 """A stamp that no file has, so that the file is read at the next scan."""
@@ -77,8 +80,9 @@ class DiskDiff:
 
     def scan(self) -> DiskChanges:
         """Scan all files and return what differs from the ledger; imported documents are left out."""
-        stable, others = self._ledger.split_stable(COARSE_RACY_NS)
-        entries, changed_files = {entry.path: entry for entry in others}, dict[str, Stamp]()
+        known_files = self._ledger.list_files(COARSE_RACY_NS)
+        stable, entries = known_files.stable, {entry.path: entry for entry in known_files.entries}
+        changed_files: dict[str, Stamp] = {}
         for path, stamp in self._disk.scan():
             if stable.pop(path, None) == stamp:
                 continue
@@ -90,22 +94,33 @@ class DiskDiff:
 
     def find_unknown_files(self) -> list[str]:
         """Return the files that the ledger does not know."""
-        return [path for path in self.scan().changed if self._ledger.entry(path) is None]
+        paths = [*self.scan().changed]
+        known_paths = self._read_entries(paths)
+        return [path for path in paths if path not in known_paths]
 
     def recheck(self, changes: DiskChanges) -> DiskChanges:
         """Return what still differs after other processes may have handled some; a newer save is read again."""
+        entries = self._read_entries([*changes.changed, *changes.missing])
         return DiskChanges(
-            {path: stamp for path, stamp in changes.changed.items() if self._is_changed(path, stamp)},
-            tuple(path for path in changes.missing if self._is_missing(path)),
+            {
+                path: stamp
+                for path, stamp in changes.changed.items()
+                if path not in entries or has_changed(entries[path], stamp)
+            },
+            tuple(
+                path
+                for path in changes.missing
+                if path in entries and entries[path].state is not FileState.GONE and self.stamp(path) is None
+            ),
         )
 
-    def _is_changed(self, path: str, stamp: Stamp) -> bool:
-        entry = self._ledger.entry(path)
-        return entry is None or has_changed(entry, stamp)
-
-    def _is_missing(self, path: str) -> bool:
-        entry = self._ledger.entry(path)
-        return entry is not None and entry.state is not FileState.GONE and self.stamp(path) is None
+    def _read_entries(self, paths: Sequence[str]) -> dict[str, FileEntry]:
+        """Return the entries of those of the paths that the ledger knows."""
+        return {
+            record.entry.path: record.entry
+            for start in range(0, len(paths), BATCH)
+            for record in self._ledger.read(paths=paths[start : start + BATCH]).records
+        }
 
     def find_differing(self, records: Mapping[str, FileRecord | None]) -> list[str]:
         """Return those of the files that differ from their record in the ledger; a pending one differs if a person

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import IdSource
-from lamina.atom.proposal import (
+from lamina.atom.atom import Atom, IdSource
+from lamina.atom.decisions import (
     EDITED_FIELDS_KEY,
     EDITED_FILE_KEY,
     PROPOSABLE_FIELDS,
@@ -18,12 +17,11 @@ from lamina.atom.proposal import (
     ProposalType,
     edited_values,
 )
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import TRUST, Origin, Scope, limit_origin
 from lamina.atom.status import ENDED, Status, TransitionCause
-from lamina.atom.trust import TRUST, Origin, limit_origin
 from lamina.clock import Clock
+from lamina.store.admin import FileProblem
 from lamina.store.base import AtomChange, AtomFilter, Commit, FileSnapshot, Store, TransactionMode
-from lamina.store.problems import FileProblem
 from lamina.store.projection import FileChanges, FileRecord
 from lamina.sync.field_edits import (
     DecideNew,
@@ -60,8 +58,9 @@ class EditCommitter:
 
     def head(self, record: FileRecord) -> Atom:
         """Return the current atom of a file."""
-        assert record.entry.atom_id is not None
-        return self._ledger.head(record.entry.atom_id)
+        atom = self._ledger.find_atom(str(record.entry.atom_id))
+        assert atom is not None
+        return atom
 
     def commit_edit(
         self,
@@ -156,8 +155,8 @@ class EditCommitter:
 
     def _merge_edit(self, before: ParsedFile, after: ParsedFile, head: Atom, path: str) -> FileEdit:
         """Return the edit applied to the current state; report its problems."""
-        named = self._ledger.find_atom_by_name
-        edit = merge_edit(resolve_links(before, named), resolve_links(after, named), head, path)
+        find_atom = self._ledger.find_atom
+        edit = merge_edit(resolve_links(before, find_atom), resolve_links(after, find_atom), head, path)
         for problem in edit.problems:
             self._problems.report(problem)
         return edit

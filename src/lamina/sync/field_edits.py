@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lamina.atom.atom import FIXED_FIELDS, Atom, kind_defaults
+from lamina.atom.atom import FIXED_FIELDS, Atom, Evidence, kind_defaults
 from lamina.atom.passage import close_segment, parse_segment
 from lamina.atom.status import ENDED, TRANSITIONS, Status, TransitionCause, check_transition
 from lamina.errors import TransitionRefused
-from lamina.store.problems import FileProblem
+from lamina.store.admin import FileProblem
 from lamina.vault.atom_file import ParsedFile
 from lamina.vault.frontmatter_fields import SIGNAL_FIELDS
 
@@ -113,9 +113,20 @@ def _changed_fields(before: ParsedFile, after: ParsedFile, head: Atom) -> Iterat
         new_fields["layer"] = kind_defaults(new_fields["kind"], new_fields["confidence"], head.origin)["layer"]
     for name, value in new_fields.items():
         if value != before.fields[name] and not (value is None and name in _OPTIONAL_FIELDS) and name != "id":
-            yield name, value
+            yield name, _merge_evidence(before.fields[name], value, head.evidence) if name == "evidence" else value
     if after.content_key not in (None, before.content_key) and after.fields["content"] == before.fields["content"]:
         yield "content", after.content_key
+
+
+def _merge_evidence(
+    before: Sequence[Evidence], after: Sequence[Evidence], stored: Sequence[Evidence]
+) -> tuple[Evidence, ...]:
+    """Return the stored evidence with what a person added to the file, and without what they removed from it.
+
+    A file shows only the first and last pieces of much evidence.
+    """
+    removed = set(before).difference(after)
+    return tuple(dict.fromkeys((*(item for item in stored if item not in removed), *after)))
 
 
 def _refusal_reason(old: Status, new: Status, way: TransitionCause) -> str | None:
@@ -129,7 +140,11 @@ def _refusal_reason(old: Status, new: Status, way: TransitionCause) -> str | Non
 
 def _overruled_changes(before: ParsedFile, head: Atom, changes: Mapping[str, Any], path: str) -> Iterator[FileProblem]:
     """Yield a problem if the edit replaces changes that were committed after the file was written."""
-    replaced = [name for name, value in changes.items() if getattr(head, name) not in (before.fields[name], value)]
+    replaced = [
+        name
+        for name, value in changes.items()
+        if name != "evidence" and getattr(head, name) not in (before.fields[name], value)
+    ]
     if "content" in replaced and _later_turns(before, head, ""):
         replaced.remove("content")
     if replaced:

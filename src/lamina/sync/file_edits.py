@@ -6,15 +6,26 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId, IdSource
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom, AtomId, IdSource, Signals
+from lamina.atom.provenance import Scope
 from lamina.atom.status import TRANSITIONS, Status, TransitionCause
 from lamina.clock import Clock, disk_time_ns
 from lamina.errors import Refused, StaleRevision
+from lamina.store.admin import FileProblem
 from lamina.store.base import AtomFilter, FileSnapshot, Store, TransactionMode
-from lamina.store.problems import FileProblem
-from lamina.store.projection import FileChanges, FileRecord, FileState, PendingFile
+from lamina.store.projection import (
+    BytesSwappedOut,
+    FileChanges,
+    FileDeleted,
+    FileMoved,
+    FileRead,
+    FileRecord,
+    FileState,
+    FileUnchanged,
+    PendingFile,
+    Projection,
+    WriteWithdrawn,
+)
 from lamina.sync.disk_diff import NO_STAMP, DiskDiff, ReadFile, try_parse
 from lamina.sync.edit_commit import EditCommitter
 from lamina.sync.new_files import NewFile, choose_by_id, find_obstacle, split_competing, to_atoms
@@ -22,10 +33,9 @@ from lamina.sync.projection import sha256
 from lamina.sync.report import Progress, SyncReport
 from lamina.vault import layout
 from lamina.vault.atom_file import ParsedFile, parse_file
-from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import Stamp, UnusableFile
-from lamina.vault.replaced_files import SwapResult
-from lamina.vault.strict_yaml_reader import Unreadable
+from lamina.vault.disk import Disk, SwapResult
+from lamina.vault.folder_tree import Stamp, UnusableFile
+from lamina.vault.yaml_codec import Unreadable
 
 MASS_COUNT, MASS_SHARE = 20, 0.05
 ADOPT_BATCH = 2000
@@ -52,7 +62,7 @@ class FileEdits:
         new_files: list[NewFile] = []
         unchanged: list[tuple[str, Stamp]] = []
         checked_ns = disk_time_ns()
-        records = self._ledger.records(paths)
+        records = self._ledger.read(paths=paths).by_path
         for number, path in enumerate(paths):
             file, record = self._diff.read(path), records.get(path)
             if isinstance(file, UnusableFile):
@@ -64,7 +74,7 @@ class FileEdits:
             if progress and number % 500 == 0:
                 progress("reading files", number, len(paths))
         if unchanged:
-            self._ledger.mark_unchanged(unchanged, checked_ns)
+            self._ledger.record([FileUnchanged(path, stamp) for path, stamp in unchanged], checked_ns)
         self._adopt_files(self._split_unknown(new_files, report), report, progress)
 
     def _process_file(self, file: ReadFile, record: FileRecord | None, report: SyncReport) -> NewFile | None:
@@ -83,9 +93,9 @@ class FileEdits:
             if not self._is_replaced(record, sheet):
                 self._commit_edit(file, record, sheet, report)
                 return None
-            self._displaced_paths.append(self._ledger.displace(file.path))
+            self._displaced_paths.append(displace(self._ledger, file.path))
         if sheet.id is None and not layout.is_new_atom_path(file.path):
-            self._ledger.mark_read(file.path, b"", file.stamp, file.checked_ns, None, FileState.FOREIGN)
+            self._record_read(file, b"", None, FileState.FOREIGN)
             self._problems.clear(file.path)
             return None
         return NewFile(file, sheet)
@@ -96,7 +106,7 @@ class FileEdits:
             return False
         if record.entry.state is FileState.GONE:
             return True
-        owner = self._ledger.record_of(sheet.id) if sheet.id else None
+        owner = self._ledger.read(ids=[sheet.id]).of(sheet.id) if sheet.id else None
         return owner is not None and not self._is_in_place(owner)
 
     def _is_in_place(self, owner: FileRecord) -> bool:
@@ -107,11 +117,12 @@ class FileEdits:
 
     def _split_unknown(self, new_files: Sequence[NewFile], report: SyncReport) -> list[NewFile]:
         """Return those with an unknown id; process the others, which were moved here or are copies."""
-        known_ids = self._ledger.known_ids(candidate.sheet.id for candidate in new_files if candidate.sheet.id)
+        ids = [candidate.sheet.id for candidate in new_files if candidate.sheet.id]
+        known_ids = {record.entry.atom_id for record in self._ledger.read(ids=ids).records}
         unknown: list[NewFile] = []
         for candidate in new_files:
             atom_id = candidate.sheet.id
-            owner = self._ledger.record_of(atom_id) if atom_id and atom_id in known_ids else None
+            owner = self._ledger.read(ids=[atom_id]).of(atom_id) if atom_id and atom_id in known_ids else None
             if owner is None:
                 unknown.append(candidate)
             else:
@@ -129,10 +140,10 @@ class FileEdits:
             self._ignore_file(file, "wrong-scope", reason, atom_id=atom.id)
             report.held.append(file.path)
         else:
-            self._ledger.mark_moved(old_path, file.path, file.stamp, file.checked_ns)
+            self._ledger.record([FileMoved(old_path, file.path, file.stamp)], file.checked_ns)
             self._problems.clear(old_path)
             report.moved.append(file.path)
-            record, is_restored = self._ledger.record(file.path), owner.entry.state is FileState.GONE
+            record, is_restored = self._find_record(file.path), owner.entry.state is FileState.GONE
             if record is not None and (is_restored or file.data != record.data):
                 # Changes made to the atom while it had no file are written into the restored one.
                 self._commit_edit(file, record, sheet, report, is_restored=is_restored)
@@ -164,7 +175,7 @@ class FileEdits:
 
     def commit_swapped(self, pending: PendingFile, swapped: SwapResult, report: SyncReport) -> None:
         """Merge what a person saved during our write; put it back if it cannot be read."""
-        record = self._ledger.record(pending.path)
+        record = self._find_record(pending.path)
         sheet, before = try_parse(swapped.data), try_parse(pending.base or pending.data)
         if record is None:
             return
@@ -180,7 +191,7 @@ class FileEdits:
                 continue
             except Refused:
                 break
-            self._ledger.mark_written((), disk_time_ns(), [swapped.data])
+            self._ledger.record([BytesSwappedOut(swapped.data)], disk_time_ns())
             report.edited.append(pending.path)
             return
         self._put_back(pending, swapped, report)
@@ -192,7 +203,7 @@ class FileEdits:
             conflict_path = self._disk.save_conflict(pending.path, swapped_back.data)
             message = f"two saves happened at the same time; one of them is in {conflict_path}"
             self._problems.report(FileProblem(pending.path, "late-save", message, 1, pending.atom_id))
-        self._ledger.withdraw(pending)
+        self._ledger.record([WriteWithdrawn(pending)], disk_time_ns())
         self.process_files([pending.path], report)
 
     def update_write_problems(self, written: Sequence[str], blocked: Sequence[tuple[PendingFile, str]]) -> None:
@@ -207,12 +218,13 @@ class FileEdits:
     def process_missing(self, paths: Sequence[str], report: SyncReport, *, accept_deletions: bool) -> None:
         """Tombstone the atoms of deleted files, unless so many vanished at once that it may be a mistake."""
         paths, self._displaced_paths = [*paths, *self._displaced_paths], []
-        records = [record for path in paths if (record := self._ledger.record(path)) and not _has_no_file(record)]
+        records = [record for record in self._ledger.read(paths=paths).records if not _has_no_file(record)]
         atoms = [record.entry.path for record in records if record.entry.atom_id]
-        for record in records:
-            if not record.entry.atom_id:
-                self._ledger.forget_file(record.entry.path)
-                self._problems.clear(record.entry.path)
+        others = [record.entry.path for record in records if not record.entry.atom_id]
+        if others:
+            self._ledger.record(map(FileDeleted, others), disk_time_ns())
+        for path in others:
+            self._problems.clear(path)
         reason = self._mass_deletion_reason(len(atoms))
         if reason and not accept_deletions:
             report.held += atoms
@@ -239,13 +251,13 @@ class FileEdits:
     def _commit_deletion(self, path: str, report: SyncReport) -> None:
         """Commit the deletion of one file."""
         for _ in range(MAX_TRIES):
-            record = self._ledger.record(path)
+            record = self._find_record(path)
             if record is None:
                 return
             head = self._edits.head(record)
             self._problems.clear(path)
             if Status.TOMBSTONED not in TRANSITIONS[head.status]:
-                self._ledger.mark_deleted(path)
+                self._ledger.record([FileDeleted(path)], disk_time_ns())
                 return
             try:
                 self._edits.commit_deletion(head, path)
@@ -266,7 +278,7 @@ class FileEdits:
                 self._mark_unreadable(candidate.file, None, obstacle, 1, report)
             else:
                 ready.append(candidate)
-        adopted = to_atoms(ready, self._ids, self._clock.now(), self._ledger.find_atom_by_name)
+        adopted = to_atoms(ready, self._ids, self._clock.now(), self._ledger.find_atom)
         prepared = ((new_file, self._edits.to_new_atom(atom)) for new_file, atom in adopted)
         atoms, compared = split_competing(sorted(prepared, key=lambda pair: pair[1].scope), self._has_rival)
         for scope, group in itertools.groupby(atoms, key=lambda pair: pair[1].scope):
@@ -349,6 +361,13 @@ class FileEdits:
         message = f"added with the status challenged: {reason}"
         self._problems.report(FileProblem(new_file.path, "challenged", message, 1, atom.id))
 
+    def _find_record(self, path: str) -> FileRecord | None:
+        return self._ledger.read(paths=[path]).at(path)
+
+    def _record_read(self, file: ReadFile, data: bytes, atom_id: AtomId | None, state: FileState) -> None:
+        """Store that a file was read without a commit; `data`: what counts as its content."""
+        self._ledger.record([FileRead(file.path, data, file.stamp, atom_id, state)], file.checked_ns)
+
     def _mark_unreadable(
         self,
         file: ReadFile,
@@ -361,7 +380,7 @@ class FileEdits:
         """Leave the file alone and report it; its last readable content still counts."""
         atom_id, data = (record.entry.atom_id, record.data) if record else (None, b"")
         state = FileState.GONE if record and record.entry.state is FileState.GONE else FileState.BAD
-        self._ledger.mark_read(file.path, data, file.stamp, file.checked_ns, atom_id, state)
+        self._record_read(file, data, atom_id, state)
         self._problems.report(FileProblem(file.path, kind, reason, line, atom_id))
         report.unreadable += [file.path] if file.path not in report.unreadable else []
 
@@ -369,8 +388,18 @@ class FileEdits:
         self, file: ReadFile, kind: str, reason: str, line: int = 1, atom_id: AtomId | None = None
     ) -> None:
         """Treat a file as no atom's, and report why."""
-        self._ledger.mark_read(file.path, b"", file.stamp, file.checked_ns, None, FileState.FOREIGN)
+        self._record_read(file, b"", None, FileState.FOREIGN)
         self._problems.report(FileProblem(file.path, kind, reason, line, atom_id))
+
+
+def displace(ledger: Projection, path: str) -> str:
+    """Free the path of an atom's file, because another file is there; return the placeholder path."""
+    record = ledger.read(paths=[path]).at(path)
+    name = f"{path.removesuffix(layout.SUFFIX)}-{(record and record.entry.atom_id) or ''}"
+    candidates = (f"{name}{n or ''}{layout.SUFFIX}" for n in itertools.count())
+    placeholder = next(candidate for candidate in candidates if not ledger.read(paths=[candidate]).records)
+    ledger.record([FileMoved(path, placeholder, None)], disk_time_ns())
+    return placeholder
 
 
 def _has_no_file(record: FileRecord) -> bool:

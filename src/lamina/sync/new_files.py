@@ -7,13 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, AtomId, IdSource, effective_from, is_atom_id
 from lamina.atom.claim import claim_of
-from lamina.atom.effective_status import effective_from
-from lamina.atom.identity import AtomId, IdSource, is_atom_id
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope, limit_origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin, limit_origin
 from lamina.sync.disk_diff import ReadFile
 from lamina.text.normal_form import normal_form
 from lamina.vault import layout
@@ -65,7 +62,7 @@ def find_obstacle(new_file: NewFile) -> str | None:
 
 
 def to_atoms(
-    new_files: Sequence[NewFile], ids: IdSource, now: datetime, find_atom: Callable[[str], AtomId | None]
+    new_files: Sequence[NewFile], ids: IdSource, now: datetime, find_atom: Callable[[str], Atom | None]
 ) -> list[tuple[NewFile, Atom]]:
     """Return the atoms of new files. Links by a foreign id or a file name are resolved to atom ids."""
     with_ids = [(candidate, candidate.sheet.id or ids.new(now)) for candidate in new_files]
@@ -73,7 +70,7 @@ def to_atoms(
     names |= {layout.file_stem(new_file.path): atom_id for new_file, atom_id in with_ids}
 
     def resolve(target: str) -> str:
-        return target if is_atom_id(target) else names.get(target) or find_atom(target) or target
+        return target if is_atom_id(target) else names.get(target) or _find_id(target, find_atom)
 
     return [(new_file, _to_atom(new_file, atom_id, now, resolve)) for new_file, atom_id in with_ids]
 
@@ -114,13 +111,19 @@ def split_competing(
     return together, compared
 
 
-def resolve_links(sheet: ParsedFile, find_atom: Callable[[str], AtomId | None]) -> ParsedFile:
+def resolve_links(sheet: ParsedFile, find_atom: Callable[[str], Atom | None]) -> ParsedFile:
     """Return the parsed file with every link to a known file name or foreign id resolved to the atom id."""
 
     def resolve(target: str) -> str:
-        return target if is_atom_id(target) else find_atom(target) or target
+        return target if is_atom_id(target) else _find_id(target, find_atom)
 
     return replace(sheet, fields={**sheet.fields, **_resolve_fields(sheet.fields, resolve)})
+
+
+def _find_id(name: str, find_atom: Callable[[str], Atom | None]) -> str:
+    """Return the id of the atom with a name; the name itself if there is none."""
+    atom = find_atom(name)
+    return atom.id if atom is not None else name
 
 
 def _resolve_fields(fields: Mapping[str, Any], resolve: Callable[[str], str]) -> dict[str, Any]:

@@ -12,15 +12,14 @@ from enum import Enum
 
 from lamina.clock import disk_time_ns
 from lamina.errors import Refused
+from lamina.store.admin import FileProblem
 from lamina.store.base import Store
-from lamina.store.problems import FileProblem
-from lamina.store.projection import FileRecord, PendingFile, Projection
+from lamina.store.projection import BytesSwappedOut, FileRecord, FileWritten, PendingFile, Projection, SwapsForgotten
 from lamina.sync.disk_diff import try_parse
 from lamina.sync.edit_commit import EditCommitter
 from lamina.sync.report import SyncReport
-from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import Stamp, UnusableFile
-from lamina.vault.replaced_files import SwapCopy, SwapResult
+from lamina.vault.disk import Disk, SwapCopy, SwapResult
+from lamina.vault.folder_tree import Stamp, UnusableFile
 
 BATCH = 500
 GRACE_NS = 60 * 10**9
@@ -52,8 +51,8 @@ def write_pending_files(disk: Disk, ledger: Projection) -> ProjectionResult:
     """Write every pending file. The caller has the vault's lock and processes what people saved meanwhile."""
     result = ProjectionResult()
     while batch := _next_batch(ledger, result):
-        stamps: list[tuple[str, Stamp, bytes]] = []
-        swapped_out: list[bytes] = []
+        written: list[FileWritten] = []
+        swapped_out: list[BytesSwappedOut] = []
         for file in batch:
             try:
                 outcome = write_file(disk, file)
@@ -66,14 +65,14 @@ def write_pending_files(disk: Disk, ledger: Projection) -> ProjectionResult:
                 result.missing.append(file)
             elif isinstance(outcome, SwapResult):
                 if is_ours(outcome.data, file):
-                    swapped_out.append(outcome.data)
-                    stamps.append((file.path, outcome.stamp, file.data))
+                    swapped_out.append(BytesSwappedOut(outcome.data))
+                    written.append(FileWritten(file.path, file.data, outcome.stamp))
                 else:
                     result.swapped_out.append((file, outcome))
             else:
-                stamps.append((file.path, outcome, file.data))
-        result.written += [path for path, *_ in stamps]
-        ledger.mark_written(stamps, disk_time_ns(), swapped_out)
+                written.append(FileWritten(file.path, file.data, outcome))
+        result.written += [file.path for file in written]
+        ledger.record([*swapped_out, *written], disk_time_ns())
         if len(batch) < BATCH:
             break
     return result
@@ -143,7 +142,8 @@ class SwapCopies:
                 self._process_copy(copy, data, report)
             elif now - copy.at_ns > GRACE_NS:
                 self._disk.delete_copy(copy.name)
-        self._ledger.forget_swapped_out(now - RETENTION_NS)
+        if self._ledger.swapped_out_hashes():
+            self._ledger.record([SwapsForgotten(now - RETENTION_NS)], now)
 
     def _process_copy(self, copy: SwapCopy, data: bytes, report: SyncReport) -> None:
         """Commit the bytes of a copy if they are a person's, and mark them as processed."""
@@ -152,20 +152,20 @@ class SwapCopies:
         base = self._ledger.find_swapped_out(copy.sha256) or (row.base if row and row.is_pending else None)
         if not self._is_our_data(data, row, base):
             self._commit_late_save(row.entry.path if row else path or "unknown.md", data, base, row, report)
-        self._ledger.mark_written((), disk_time_ns(), [data] if base is None else [base, data])
+        self._ledger.record(map(BytesSwappedOut, [data] if base is None else [base, data]), disk_time_ns())
 
     def _find_record(self, path: str | None, data: bytes) -> FileRecord | None:
         """Return the file a copy came from: by path, or by id if the file moved or the path is unknown."""
-        row = self._ledger.record(path) if path else None
+        row = self._ledger.read(paths=[path]).at(path) if path else None
         sheet = try_parse(data) if row is None else None
-        return self._ledger.record_of(sheet.id) if sheet and sheet.id else row
+        return self._ledger.read(ids=[sheet.id]).of(sheet.id) if sheet and sheet.id else row
 
     def _is_our_data(self, data: bytes, record: FileRecord | None, base: bytes | None) -> bool:
         """Return whether bytes are lamina's, or only the beginning of such: a save in progress, or a crash."""
         if record is not None and (data in (record.data, record.base) or sha256(data) in record.written_hashes):
             return True
         beginning = data.rstrip(b"\0")
-        unsure = self._ledger.unconfirmed_files()
+        unsure = self._ledger.pending_files(unconfirmed=True)
         if not beginning.strip() or (unsure and b"\0" in data):
             return True
         candidates = [

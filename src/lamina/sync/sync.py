@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import IdSource
 from lamina.clock import Clock, disk_time_ns
+from lamina.store.admin import FileProblem
 from lamina.store.base import Store
-from lamina.store.projection import AtomFiles, PendingFile
+from lamina.store.projection import BytesSwappedOut, FileState, FileWritten, KnownFiles, PendingFile
 from lamina.sync.disk_diff import NO_STAMP, DiskChanges, DiskDiff, ReadFile
 from lamina.sync.edit_commit import EditCommitter
 from lamina.sync.field_edits import DecideNew, DecideStatus
-from lamina.sync.file_edits import FileEdits, HasMarker
+from lamina.sync.file_edits import FileEdits, HasMarker, displace
 from lamina.sync.projection import SwapCopies, is_ours, write_pending_files
 from lamina.sync.report import Progress, SyncReport
 from lamina.vault import layout
 from lamina.vault.disk import Disk
-from lamina.vault.file_stamp import Stamp, UnusableFile
+from lamina.vault.folder_tree import UnusableFile
 
 LOCK_SECONDS = 60.0
 MAX_ROUNDS = 50
@@ -45,11 +46,12 @@ class VaultSync:
 
     def run(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
         """Scan every file: finish what a crash interrupted, commit what people changed, write what is pending."""
+        self._follow_journal()
         report, changes = SyncReport(), self._diff.scan()
         if self._is_in_sync(changes):
             return report
         with self._disk.lock("vault", LOCK_SECONDS):
-            unconfirmed = self._ledger.unconfirmed_files()  # before a save in a copy queues a file anew
+            unconfirmed = self._ledger.pending_files(unconfirmed=True)  # before a save in a copy queues a file anew
             self._swap_copies.process(report)
             is_recovered = self._recover(unconfirmed)
             self._write_pending(report)
@@ -64,7 +66,7 @@ class VaultSync:
         changed_paths = [path for path in dict.fromkeys(paths) if not layout.is_document_path(path)]
         if any(path.endswith("/") for path in changed_paths):
             return self.run()
-        records = self._ledger.records(changed_paths)
+        records = self._ledger.read(paths=changed_paths).by_path
         changed_paths = self._diff.find_differing({path: records.get(path) for path in changed_paths})
         if changed_paths:
             with self._disk.lock("vault", LOCK_SECONDS):
@@ -87,19 +89,20 @@ class VaultSync:
     def write_signals(self) -> SyncReport:
         """Write the counters of use that changed into the files of their atoms."""
         with self._disk.lock("vault", LOCK_SECONDS):
-            self._ledger.enqueue_signals()
+            self._follow_journal(with_signals=True)
         return self.write_pending()
 
-    def find_stale_files(self, files: AtomFiles) -> list[str]:
-        """Return the paths of those of the files that differ from the ledger."""
-        return self._diff.find_differing({record.entry.path: record for record in files.records.values()})
+    def find_stale_files(self, files: KnownFiles) -> list[str]:
+        """Return the paths of those of the files that differ from the ledger, without deleted ones."""
+        existing = [record for record in files.records if record.entry.state is not FileState.GONE]
+        return self._diff.find_differing({record.entry.path: record for record in existing})
 
     def _is_in_sync(self, changes: DiskChanges) -> bool:
         """Return whether there is nothing to do."""
         return not (
             changes
             or self._ledger.pending_files(1)
-            or self._ledger.unconfirmed_files()
+            or self._ledger.pending_files(unconfirmed=True)
             or self._swap_copies.find_due()
             or self._held_edits()
         )
@@ -114,8 +117,8 @@ class VaultSync:
         Returns whether there were any: then earlier scans are invalid.
         """
         unknown_paths = self._diff.find_unknown_files() if unconfirmed else []
-        rewritten: list[tuple[str, Stamp, bytes]] = []
-        swapped_out: list[bytes] = []
+        rewritten: list[FileWritten] = []
+        swapped_out: list[BytesSwappedOut] = []
         for pending in unconfirmed:
             file = self._diff.read(pending.path)
             candidates = unknown_paths if file is None else ()
@@ -123,19 +126,20 @@ class VaultSync:
             if moved_path is not None:
                 file = self._redo_move(moved_path, pending)
             if file is None and moved_path is None:
-                rewritten.append((pending.path, self._disk.create(pending.path, pending.data), pending.data))
+                stamp = self._disk.create(pending.path, pending.data)
+                rewritten.append(FileWritten(pending.path, pending.data, stamp))
             elif isinstance(file, UnusableFile):
-                rewritten.append((pending.path, NO_STAMP, pending.data))
+                rewritten.append(FileWritten(pending.path, pending.data, NO_STAMP))
             elif file is not None and file.data == pending.data:
-                rewritten.append((pending.path, file.stamp, pending.data))
+                rewritten.append(FileWritten(pending.path, pending.data, file.stamp))
             elif file is not None and self._is_torn_write(file.data, pending):
                 swapped = self._disk.exchange(pending.path, pending.data)
-                swapped_out.append(swapped.data)
-                rewritten.append((pending.path, swapped.stamp, pending.data))
+                swapped_out.append(BytesSwappedOut(swapped.data))
+                rewritten.append(FileWritten(pending.path, pending.data, swapped.stamp))
             elif file is not None and pending.base is None:
-                rewritten.append((pending.path, NO_STAMP, pending.data))
+                rewritten.append(FileWritten(pending.path, pending.data, NO_STAMP))
         if rewritten:
-            self._ledger.mark_written(rewritten, disk_time_ns(), swapped_out)
+            self._ledger.record([*swapped_out, *rewritten], disk_time_ns())
         return bool(unconfirmed)
 
     def _redo_move(self, path: str, file: PendingFile) -> ReadFile | UnusableFile | None:
@@ -152,16 +156,24 @@ class VaultSync:
         is_torn = b"\0" in data or any(version is not None and version.startswith(data) for version in versions)
         return is_torn or is_ours(data, file)
 
+    def _follow_journal(self, *, with_signals: bool = False) -> None:
+        """Queue the files of what was committed; report atoms that do not fit in a file."""
+        for file in self._ledger.catch_up(with_signals=with_signals):
+            self._problems.report(
+                FileProblem(file.path, "blocked", f"cannot be written: {file.reason}", 1, file.atom_id)
+            )
+
     def _write_pending(self, report: SyncReport) -> None:
         """Write pending files until none is left, and process what people saved in between."""
         previous_missing: list[str] = []
         for _ in range(MAX_ROUNDS):
+            self._follow_journal()
             result = write_pending_files(self._disk, self._ledger)
             report.written += len(result.written)
             for pending, swapped in result.swapped_out:
                 self._file_edits.commit_swapped(pending, swapped, report)
             for pending in result.occupied:
-                self._ledger.displace(pending.path)
+                displace(self._ledger, pending.path)
             missing = [file.path for file in result.missing]
             if result.occupied or (missing and missing != previous_missing):
                 self._apply_changes(self._diff.scan(), report)

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lamina.testing.access import AccessContract
 from lamina.testing.admin import ProblemContract, RecallContract, UsageContract
 from lamina.testing.atom_reads import AtomReadContract
 from lamina.testing.capabilities import Capability
 from lamina.testing.commit_rules import RuleContract
-from lamina.testing.commits import CommitContract
 from lamina.testing.erasures import ErasureContract
-from lamina.testing.journal import JournalContract
+from lamina.testing.journal import CommitContract, JournalContract
 from lamina.testing.passage_search import PassageSearchContract
 from lamina.testing.past_states import PastStateContract
 from lamina.testing.precision import PrecisionContract
@@ -73,6 +73,7 @@ class StoreContract(
     EncodingContract,
     PassageSearchContract,
     ProjectionContract,
+    AccessContract,
     ProblemContract,
     SignalContract,
     BufferContract,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import StrEnum
 from functools import wraps
-from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from unittest import SkipTest
 
@@ -29,7 +28,7 @@ class HasCapabilities(Protocol):
     def capabilities(self) -> frozenset[Capability]: ...
 
 
-ContractTest = Callable[[Any, Path], None]
+ContractTest = Callable[..., None]
 ClassT = TypeVar("ClassT", bound=type)
 
 
@@ -38,10 +37,10 @@ def needs(capability: Capability) -> Callable[[ContractTest], ContractTest]:
 
     def decorate(test: ContractTest) -> ContractTest:
         @wraps(test)
-        def run(self: HasCapabilities, tmp_path: Path) -> None:
+        def run(self: HasCapabilities, *args: Any, **kwargs: Any) -> None:
             if capability not in self.capabilities:
                 raise SkipTest(f"this backend lacks the capability `{capability}`")
-            test(self, tmp_path)
+            test(self, *args, **kwargs)
 
         return run
 

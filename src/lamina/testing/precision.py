@@ -67,87 +67,79 @@ class PrecisionContract(Contract):
                 assert nearest_passages(harness, atom.content)[atom.id, 1].cosine > 0.8
                 assert next(iter(nearest_passages(harness, atom.content))) == (atom.id, 1)
 
-    def test_fewer_bits_are_made_from_the_full_vector_or_by_encoding_again(self, tmp_path: Path) -> None:
-        with self.open_harness(tmp_path) as harness:
-            encodings = harness.encodings
-            slowly, at_once, fresh = harness.add("milk slowly"), harness.add("milk at once"), harness.new_atom("fresh")
-            encode_missing(harness)
-            encodings.set_precision({slowly.id: 8})
-            before = encodings.coarse_vectors(MODEL, [(slowly.id, 1)])[slowly.id, 1][1]
-            assert encodings.set_precision({slowly.id: 4, at_once.id: 4}) == PrecisionChange({4: 2}, states=2)
-            assert stored_bits(harness, slowly, at_once) == [8, 4]
-            assert np.array_equal(encodings.coarse_vectors(MODEL, [(slowly.id, 1)])[slowly.id, 1][1], before)
-            harness.commit(fresh)
-            assert [unencoded.text for unencoded in texts_to_encode(harness)] == ["fresh", "milk slowly"]
-            assert encodings.count_missing(MODEL, "bytes") == 2 and encodings.count_missing(MODEL) == 1
-            assert encode_missing(harness) == 2 and texts_to_encode(harness) == []
-            assert stored_bits(harness, slowly, at_once) == [4, 4]
-            for atom in (slowly, at_once):
-                made = encodings.coarse_vectors(MODEL, [(atom.id, 1)])[atom.id, 1][1]
-                assert np.array_equal(made, unpack(pack(make_vectors(atom.content), 4)))
+    def test_fewer_bits_are_made_from_the_full_vector_or_by_encoding_again(self, harness: StoreHarness) -> None:
+        encodings = harness.encodings
+        slowly, at_once, fresh = harness.add("milk slowly"), harness.add("milk at once"), harness.new_atom("fresh")
+        encode_missing(harness)
+        encodings.set_precision({slowly.id: 8})
+        before = encodings.coarse_vectors(MODEL, [(slowly.id, 1)])[slowly.id, 1][1]
+        assert encodings.set_precision({slowly.id: 4, at_once.id: 4}) == PrecisionChange({4: 2}, states=2)
+        assert stored_bits(harness, slowly, at_once) == [8, 4]
+        assert np.array_equal(encodings.coarse_vectors(MODEL, [(slowly.id, 1)])[slowly.id, 1][1], before)
+        harness.commit(fresh)
+        assert [unencoded.text for unencoded in texts_to_encode(harness)] == ["fresh", "milk slowly"]
+        assert encodings.count_missing(MODEL, "bytes") == 2 and encodings.count_missing(MODEL) == 1
+        assert encode_missing(harness) == 2 and texts_to_encode(harness) == []
+        assert stored_bits(harness, slowly, at_once) == [4, 4]
+        for atom in (slowly, at_once):
+            vectors = encodings.coarse_vectors(MODEL, [(atom.id, 1)])[atom.id, 1][1]
+            assert np.array_equal(vectors, unpack(pack(make_vectors(atom.content), 4)))
 
-    def test_raising_precision_restores_full_vectors_and_states(self, tmp_path: Path) -> None:
-        with self.open_harness(tmp_path) as harness:
-            encodings, atom = harness.encodings, harness.add("tea")
+    def test_raising_precision_restores_full_vectors_and_states(self, harness: StoreHarness) -> None:
+        encodings, atom = harness.encodings, harness.add("tea")
+        encode_missing(harness)
+        for bits in (2, 8, 4, 32, 2, 32):
+            encodings.set_precision({atom.id: bits})
             encode_missing(harness)
-            for bits in (2, 8, 4, 32, 2, 32):
-                encodings.set_precision({atom.id: bits})
-                encode_missing(harness)
-                assert stored_bits(harness, atom) == [bits] and texts_to_encode(harness) == []
-                states = token_states(harness.store, MODEL, text_digests(atom))
-                assert states == ({text_digests(atom)[0]: make_states("tea")} if bits >= 8 else {})
-                assert encodings.sizes().vectors.keys() == {bits} and encodings.sizes().states[0] == (bits >= 8)
-            (vectors,) = encodings.vectors(MODEL, [atom.id]).values()
-            assert abs(vectors - make_vectors("tea")).max() <= COSINE_TOLERANCE
+            assert stored_bits(harness, atom) == [bits] and texts_to_encode(harness) == []
+            states = token_states(harness.store, MODEL, text_digests(atom))
+            assert states == ({text_digests(atom)[0]: make_states("tea")} if bits >= 8 else {})
+            assert encodings.sizes().vectors.keys() == {bits} and encodings.sizes().states[0] == (bits >= 8)
+        (vectors,) = encodings.vectors(MODEL, [atom.id]).values()
+        assert abs(vectors - make_vectors("tea")).max() <= COSINE_TOLERANCE
 
-    def test_reverting_a_precision_change_before_encoding_loses_nothing(self, tmp_path: Path) -> None:
-        with self.open_harness(tmp_path) as harness:
-            encodings, atom = harness.encodings, harness.add("tea")
-            encode_missing(harness)
-            for bits in (8, 32, 8):
-                encodings.set_precision({atom.id: bits})
-            assert stored_bits(harness, atom) == [8] and texts_to_encode(harness) == []
-            encodings.set_precision({atom.id: 4})
-            encodings.set_precision({atom.id: 8})
-            assert stored_bits(harness, atom) == [8]
-            assert [unencoded.text for unencoded in texts_to_encode(harness)] == ["tea"]
-            encode_missing(harness)
-            assert token_states(harness.store, MODEL, text_digests(atom)) == {text_digests(atom)[0]: make_states("tea")}
+    def test_reverting_a_precision_change_before_encoding_loses_nothing(self, harness: StoreHarness) -> None:
+        encodings, atom = harness.encodings, harness.add("tea")
+        encode_missing(harness)
+        for bits in (8, 32, 8):
+            encodings.set_precision({atom.id: bits})
+        assert stored_bits(harness, atom) == [8] and texts_to_encode(harness) == []
+        encodings.set_precision({atom.id: 4})
+        encodings.set_precision({atom.id: 8})
+        assert stored_bits(harness, atom) == [8]
+        assert [unencoded.text for unencoded in texts_to_encode(harness)] == ["tea"]
+        encode_missing(harness)
+        assert token_states(harness.store, MODEL, text_digests(atom)) == {text_digests(atom)[0]: make_states("tea")}
 
-    def test_a_shared_text_is_stored_in_the_highest_requested_precision(self, tmp_path: Path) -> None:
-        with self.open_harness(tmp_path) as harness:
-            encodings = harness.encodings
-            one, other = harness.add("tea"), harness.add("tea", scope=ANN)
-            turns = commit_segment(harness, "tea", "milk")
-            encode_missing(harness)
-            assert encodings.set_precision({one.id: 2}) == NO_CHANGE
-            assert encodings.set_precision({turns.id: 4}) == PrecisionChange({4: 1}, states=1)
-            assert stored_bits(harness, one, other, turns) == [32, 32, 32, 4]
-            assert encodings.set_precision({other.id: 8}) == PrecisionChange({8: 1})
-            assert stored_bits(harness, one, other, turns) == [8, 8, 8, 4]
-            harness.commit(other.with_(content="gone"), scope=ANN)
-            encodings.set_precision({one.id: 2, turns.id: 2})
-            encode_missing(harness)
-            assert stored_bits(harness, one, turns) == [2, 2, 2]
-            again = harness.add("milk", kind="narrative")
-            encodings.set_precision({again.id: 32})
-            digests = {*text_digests(again)}
-            missing = {unencoded.digest for unencoded in texts_to_encode(harness)}
-            assert digests & missing == digests & {*text_digests(turns)}
+    def test_a_shared_text_is_stored_in_the_highest_requested_precision(self, harness: StoreHarness) -> None:
+        encodings = harness.encodings
+        one, other = harness.add("tea"), harness.add("tea", scope=ANN)
+        turns = commit_segment(harness, "tea", "milk")
+        encode_missing(harness)
+        assert encodings.set_precision({one.id: 2}) == NO_CHANGE
+        assert encodings.set_precision({turns.id: 4}) == PrecisionChange({4: 1}, states=1)
+        assert stored_bits(harness, one, other, turns) == [32, 32, 32, 4]
+        assert encodings.set_precision({other.id: 8}) == PrecisionChange({8: 1})
+        assert stored_bits(harness, one, other, turns) == [8, 8, 8, 4]
+        harness.commit(other.with_(content="gone"), scope=ANN)
+        encodings.set_precision({one.id: 2, turns.id: 2})
+        encode_missing(harness)
+        assert stored_bits(harness, one, turns) == [2, 2, 2]
+        again = harness.add("milk", kind="narrative")
+        encodings.set_precision({again.id: 32})
+        digests = {*text_digests(again)}
+        missing = {unencoded.digest for unencoded in texts_to_encode(harness)}
+        assert digests & missing == digests & {*text_digests(turns)}
 
-    def test_later_encodings_are_stored_in_the_requested_precision(self, tmp_path: Path) -> None:
-        with self.open_harness(tmp_path) as harness:
-            encodings, atom = harness.encodings, harness.add("tea")
-            assert encodings.set_precision({atom.id: 4, harness.new_atom().id: 2}) == NO_CHANGE
-            encode_missing(harness), encode_missing(harness, OTHER_MODEL)
-            assert stored_bits(harness, atom) == stored_bits(harness, atom, model=OTHER_MODEL) == [4]
-            assert token_states(harness.store, OTHER_MODEL, text_digests(atom)) == {} and encodings.sizes().states == (
-                0,
-                0,
-            )
-            harness.commit(atom.with_(content="milk"))
-            encode_missing(harness)
-            assert stored_bits(harness, harness.current(atom)) == [4]
+    def test_later_encodings_are_stored_in_the_requested_precision(self, harness: StoreHarness) -> None:
+        encodings, atom = harness.encodings, harness.add("tea")
+        assert encodings.set_precision({atom.id: 4, harness.new_atom().id: 2}) == NO_CHANGE
+        encode_missing(harness), encode_missing(harness, OTHER_MODEL)
+        assert stored_bits(harness, atom) == stored_bits(harness, atom, model=OTHER_MODEL) == [4]
+        assert token_states(harness.store, OTHER_MODEL, text_digests(atom)) == {} and encodings.sizes().states == (0, 0)
+        harness.commit(atom.with_(content="milk"))
+        encode_missing(harness)
+        assert stored_bits(harness, harness.current(atom)) == [4]
 
     def test_a_rebuild_keeps_every_vector_in_its_bits(self, tmp_path: Path) -> None:
         random = Random(4)
@@ -170,37 +162,35 @@ class PrecisionContract(Contract):
             assert texts_to_encode(harness) == [] and harness.store.admin.check() == []
             assert harness.encodings.set_precision({key: life.bits for key, life in lives.items()}) == NO_CHANGE
 
-    def test_a_precision_is_unapplied_until_confirmed_and_again_after_a_revision(self, tmp_path: Path) -> None:
-        with self.open_harness(tmp_path) as harness:
-            lives, atom, theirs = harness.ageing, harness.add("tea"), harness.add("milk", scope=OTHER)
-            assert lives.unapplied_bits(LOCAL) == {}
-            lives.put({atom.id: AgeingState(1), theirs.id: AgeingState(1, bits=2)})
-            assert (lives.unapplied_bits(LOCAL), lives.unapplied_bits(OTHER)) == ({atom.id: 32}, {theirs.id: 2})
-            lives.mark_bits_applied({atom.id: 32})
-            lives.put({atom.id: AgeingState(1, "cold")})
-            assert lives.unapplied_bits(LOCAL) == {}
-            lives.put({atom.id: AgeingState(1, bits=8)})
-            lives.mark_bits_applied({atom.id: 32})
-            assert lives.unapplied_bits(LOCAL) == {atom.id: 8}
-            assert harness.store.signals.get_with_ageing([atom.id])[1][atom.id].bits == 8
-            lives.mark_bits_applied({atom.id: 8})
-            harness.commit(atom.with_(content="green tea"))
-            lives.put({atom.id: AgeingState(2, bits=8)})
-            assert lives.unapplied_bits(LOCAL) == {atom.id: 8}
+    def test_a_precision_is_unapplied_until_confirmed_and_again_after_a_revision(self, harness: StoreHarness) -> None:
+        lives, atom, theirs = harness.ageing, harness.add("tea"), harness.add("milk", scope=OTHER)
+        assert lives.unapplied_bits(LOCAL) == {}
+        lives.put({atom.id: AgeingState(1), theirs.id: AgeingState(1, bits=2)})
+        assert (lives.unapplied_bits(LOCAL), lives.unapplied_bits(OTHER)) == ({atom.id: 32}, {theirs.id: 2})
+        lives.mark_bits_applied({atom.id: 32})
+        lives.put({atom.id: AgeingState(1, "cold")})
+        assert lives.unapplied_bits(LOCAL) == {}
+        lives.put({atom.id: AgeingState(1, bits=8)})
+        lives.mark_bits_applied({atom.id: 32})
+        assert lives.unapplied_bits(LOCAL) == {atom.id: 8}
+        assert harness.store.signals.get_with_ageing([atom.id])[1][atom.id].bits == 8
+        lives.mark_bits_applied({atom.id: 8})
+        harness.commit(atom.with_(content="green tea"))
+        lives.put({atom.id: AgeingState(2, bits=8)})
+        assert lives.unapplied_bits(LOCAL) == {atom.id: 8}
 
-    def test_sizes_of_vectors_and_states_are_reported(self, tmp_path: Path) -> None:
-        with self.open_harness(tmp_path) as harness:
-            encodings = harness.encodings
-            assert (encodings.sizes().vectors, encodings.sizes().states) == ({}, (0, 0))
-            atoms = [harness.add(f"tea {n}") for n in range(4)]
-            encode_missing(harness), encode_missing(harness, OTHER_MODEL)
-            encodings.set_precision(dict(zip([atom.id for atom in atoms], BITS, strict=True)))
-            matches = encodings.sizes()
-            assert {bits: texts for bits, (texts, _) in matches.vectors.items()} == dict.fromkeys(BITS, 2)
-            for atom, bits in zip(atoms, BITS, strict=True):
-                assert matches.vectors[bits][1] >= 2 * len(pack(make_vectors(atom.content), bits).data) > 0
-            assert matches.states == (4, 4 * len(make_states("tea 0").data))
-            encodings.drop_model(OTHER_MODEL)
-            assert encodings.sizes().states[0] == 2
-            harness.commit(atoms[0].with_(content="gone"))
-            assert 32 not in encodings.sizes().vectors and encodings.sizes().states[0] == 1
+    def test_sizes_of_vectors_and_states_are_reported(self, harness: StoreHarness) -> None:
+        encodings = harness.encodings
+        assert (encodings.sizes().vectors, encodings.sizes().states) == ({}, (0, 0))
+        atoms = [harness.add(f"tea {n}") for n in range(4)]
+        encode_missing(harness), encode_missing(harness, OTHER_MODEL)
+        encodings.set_precision(dict(zip([atom.id for atom in atoms], BITS, strict=True)))
+        matches = encodings.sizes()
+        assert {bits: texts for bits, (texts, _) in matches.vectors.items()} == dict.fromkeys(BITS, 2)
+        for atom, bits in zip(atoms, BITS, strict=True):
+            assert matches.vectors[bits][1] >= 2 * len(pack(make_vectors(atom.content), bits).data) > 0
+        assert matches.states == (4, 4 * len(make_states("tea 0").data))
+        encodings.drop_model(OTHER_MODEL)
+        assert encodings.sizes().states[0] == 2
+        harness.commit(atoms[0].with_(content="gone"))
+        assert 32 not in encodings.sizes().vectors and encodings.sizes().states[0] == 1

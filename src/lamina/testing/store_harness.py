@@ -7,21 +7,22 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from inspect import signature
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from lamina.atom.atom import Atom, kind_defaults
-from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.atom import Atom, AtomId, IdSource, kind_defaults
 from lamina.atom.kinds import MemoryType
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.clock import Clock, FixedClock
 from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, OpenStore, Store, TextMatch, TextQuery
 from lamina.store.encodings import PackedStates
+from lamina.store.passages import PassageFilter
+from lamina.store.projection import FileWritten, PendingFile
 from lamina.testing.capabilities import Capability
 from lamina.text.analyser import analyse
-from lamina.vault.file_stamp import Stamp
+from lamina.vault.folder_tree import Stamp
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -68,7 +69,7 @@ def run_in_threads(*works: Callable[[], object]) -> None:
 
 def coverage(store: Store, model: str, scopes: Sequence[Scope]) -> tuple[int, int]:
     """Return how many passages of these scopes a model has encoded, and how many there are."""
-    summary = store.passages.summary(scopes, [model])
+    summary = store.passages.statistics(scopes, [model])
     return summary.encoded[model], summary.count
 
 
@@ -84,8 +85,8 @@ class StoreHarness:
         self.store, self.clock, self.journal = store, clock, store.journal
         self.graph = store.graph
         self.encodings, self.ageing = store.passages.encodings, store.signals.ageing
-        self.buffer, self.jobs = store.queue.buffer, store.queue.jobs
-        self.erasures, self.fingerprints = store.admin.erasures, store.admin.fingerprints
+        self.queue = store.queue
+        self.erasures = store.admin.erasures
         self._ids = IdSource(os.urandom)
 
     def new_atom(self, content: str = "tea is ready", **fields: Any) -> Atom:
@@ -119,7 +120,9 @@ class StoreHarness:
         (current,) = self.read(atom.scope, ids=(atom.id,))
         return current
 
-    def search(self, words: str, *scopes: Scope, limit: int = 10, **filters: Any) -> list[TextMatch]:
+    def search(
+        self, words: str, *scopes: Scope, limit: int = 10, required_tokens: tuple[str, ...] = (), **filters: Any
+    ) -> list[TextMatch]:
         """Return the text matches of some words, best first."""
         fields: dict[str, Any] = {
             "statuses": frozenset({Status.ACTIVE, Status.ARCHIVED}),
@@ -127,17 +130,27 @@ class StoreHarness:
             "valid_at": self.clock.now(),
             **filters,
         }
-        query = TextQuery(scopes=scopes or (LOCAL,), tokens=tuple(dict.fromkeys(analyse(words))), limit=limit, **fields)
+        query = TextQuery(
+            filter=PassageFilter(scopes=scopes or (LOCAL,), **fields),
+            tokens=tuple(dict.fromkeys(analyse(words))),
+            required_tokens=required_tokens,
+            limit=limit,
+        )
         return sorted(self.store.passages.search_text(query), key=lambda match: (-match.score, match.atom_id, match.n))
 
     def find_ids(self, words: str, *scopes: Scope, **filters: Any) -> list[AtomId]:
         """Return the ids of the atoms that match some words, best first."""
         return [match.atom_id for match in self.search(words, *scopes, **filters)]
 
+    def pending_files(self, limit: int = 10_000) -> list[PendingFile]:
+        """Return the files still to be written, those of the last commit included."""
+        self.store.projection.catch_up()
+        return self.store.projection.pending_files(limit)
+
     def mark_files_written(self) -> None:
         """Mark every pending file as written."""
-        files = self.store.projection.pending_files(10_000)
-        self.store.projection.mark_written([(file.path, STAMP, file.data) for file in files], 2_000_000_000)
+        files = self.pending_files()
+        self.store.projection.record([FileWritten(file.path, file.data, STAMP) for file in files], 2_000_000_000)
 
 
 class Contract:
@@ -145,6 +158,13 @@ class Contract:
 
     capabilities: frozenset[Capability] = frozenset(Capability)
     """Override it for a backend that lacks some."""
+
+    def __init_subclass__(cls) -> None:
+        """Let tests with the parameter `harness` take `tmp_path`, and open the store in it for them."""
+        super().__init_subclass__()
+        for name, test in list(vars(cls).items()):
+            if name.startswith("test_") and "harness" in signature(test).parameters:
+                setattr(cls, name, _open_for(test))
 
     def make_store(self, tmp_path: Path, clock: Clock) -> OpenStore:
         """Return the store under test. It owns the folder, whose content stays when the store is opened again."""
@@ -159,3 +179,17 @@ class Contract:
             yield StoreHarness(store, clock)
         finally:
             store.close()
+
+
+def _open_for(test: Callable[[Any, Any], None]) -> Callable[[Contract, Path], None]:
+    def run(self: Contract, tmp_path: Path) -> None:
+        with self.open_harness(tmp_path) as harness:
+            test(self, harness)
+
+    run.__name__, run.__qualname__, run.__doc__, run.__module__ = (
+        test.__name__,
+        test.__qualname__,
+        test.__doc__,
+        test.__module__,
+    )
+    return run

@@ -7,7 +7,7 @@ from random import Random
 
 from lamina.atom.atom import Atom
 from lamina.atom.passage import render_passage
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import Status
 from lamina.store.encodings import TextEncoding
 from lamina.testing.store_harness import ANN, DAY, LOCAL, NOON, OTHER, Contract, StoreHarness, coverage, token_states
@@ -18,8 +18,8 @@ from lamina.testing.vector_reference import (
     encode_missing,
     make_states,
     make_vectors,
+    nearest_cosines,
     nearest_passages,
-    nearest_scores,
     text_digests,
 )
 
@@ -165,7 +165,7 @@ class EncodingContract(Contract):
                 assert coverage(process.store, MODEL, [LOCAL]) == (0, 1)
                 assert nearest_passages(process, "tea") == {}
             encode_missing(other)
-            assert nearest_scores(harness, "tea") == nearest_scores(other, "tea") != {}
+            assert nearest_cosines(harness, "tea") == nearest_cosines(other, "tea") != {}
 
     def test_dropping_a_model_forgets_all_it_made_and_nothing_else(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness, self.open_harness(tmp_path) as other:
@@ -187,17 +187,17 @@ class EncodingContract(Contract):
         with self.open_harness(tmp_path) as one, self.open_harness(tmp_path) as other:
             atom = one.add("tea")
             encode_missing(other)
-            assert nearest_scores(one, "tea") == nearest_scores(other, "tea") != {}
+            assert nearest_cosines(one, "tea") == nearest_cosines(other, "tea") != {}
             more = other.add("milk")
             encode_missing(other)
-            assert nearest_scores(one, "tea").keys() == {(atom.id, 1), (more.id, 1)}
+            assert nearest_cosines(one, "tea").keys() == {(atom.id, 1), (more.id, 1)}
             other.commit(atom.with_(content="gone"))
-            assert nearest_scores(one, "tea").keys() == {(more.id, 1)}
+            assert nearest_cosines(one, "tea").keys() == {(more.id, 1)}
             encode_missing(other)
             other.store.admin.rebuild_index()
-            assert nearest_scores(one, "tea") == nearest_scores(other, "tea")
+            assert nearest_cosines(one, "tea") == nearest_cosines(other, "tea")
             other.commit(more.with_(status=Status.TOMBSTONED))
-            assert nearest_scores(one, "tea").keys() == nearest_scores(other, "tea").keys() == {(atom.id, 1)}
+            assert nearest_cosines(one, "tea").keys() == nearest_cosines(other, "tea").keys() == {(atom.id, 1)}
 
     def test_encodings_survive_a_rebuild_and_every_change_except_of_their_text(self, tmp_path: Path) -> None:
         random = Random(8)
@@ -211,15 +211,15 @@ class EncodingContract(Contract):
                     atom.with_(status=random.choice((Status.ARCHIVED, Status.CHALLENGED, Status.TOMBSTONED)))
                 )
             assert missing_texts(harness) == []
-            filters = {"limit": 1000, "neighbours": 2, "status_weights": dict.fromkeys(Status, 0.5)}
-            before = nearest_scores(harness, "tea", LOCAL, ANN, **filters)
+            filters = {"limit": 1000, "statuses": frozenset(Status)}
+            before = nearest_cosines(harness, "tea", LOCAL, ANN, **filters)
             models = harness.encodings.count_by_model()
             harness.store.admin.rebuild_index()
             assert (missing_texts(harness), harness.encodings.count_by_model()) == ([], models)
-            assert nearest_scores(harness, "tea", LOCAL, ANN, **filters) == before
+            assert nearest_cosines(harness, "tea", LOCAL, ANN, **filters) == before
             assert harness.store.admin.check() == []
         with self.open_harness(tmp_path) as again:
-            assert nearest_scores(again, "tea", LOCAL, ANN, **filters) == before
+            assert nearest_cosines(again, "tea", LOCAL, ANN, **filters) == before
 
     def test_the_vectors_of_atoms_are_returned_as_given(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -254,7 +254,7 @@ class EncodingContract(Contract):
             encodings = harness.encodings
             atoms = [harness.add(f"tea {n}") for n in range(6)]
             encode_missing(harness, packing="coarse")
-            before, expected_digests = nearest_scores(harness, "tea 3"), [text_digests(atom)[0] for atom in atoms]
+            before, expected_digests = nearest_cosines(harness, "tea 3"), [text_digests(atom)[0] for atom in atoms]
             assert encodings.count_missing(MODEL, "coarse") == encodings.count_missing(MODEL) == 0
             assert encodings.count_missing(MODEL, "fine") == 6
             harness.add("fresh"), harness.add("old", status=Status.SUPERSEDED)
@@ -275,7 +275,7 @@ class EncodingContract(Contract):
                 assert {digest: states.data for digest, states in results.items()} == {
                     digest: make_states(atom.content).data for digest, atom in zip(expected_digests, atoms, strict=True)
                 }
-                assert nearest_scores(process, "tea 3") == before
+                assert nearest_cosines(process, "tea 3") == before
             assert encode_missing(other, packing="fine") == 5
             harness.store.admin.rebuild_index()
             assert encodings.count_missing(MODEL, "fine") == 0

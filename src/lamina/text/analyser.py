@@ -15,8 +15,6 @@ from dataclasses import dataclass
 
 import Stemmer
 
-from lamina.text.normal_form import to_nfkc
-
 MAX_TOKEN_LENGTH = 64
 """The number of characters of a word that count; the rest is cut."""
 
@@ -38,12 +36,23 @@ STOP_WORDS: frozenset[str] = frozenset(_STOP_WORD_LIST.split())
 """Words that questions consist of and answers do not; compared before stemming."""
 
 
+_MAX_UNSPLIT = 4096
+_BLOCK = re.compile(r"[\x00-\x7f]?[^\x00-\x7f]{1,1000}")
+
+
 @dataclass(frozen=True, slots=True)
 class QueryToken:
     """A token of a question, and the word as it was asked, for display."""
 
     token: str
     word: str
+
+
+def to_nfkc(text: str) -> str:
+    """Return the text in NFKC. Long texts are converted in blocks, because long runs of marks take quadratic time."""
+    if len(text) <= _MAX_UNSPLIT:
+        return unicodedata.normalize("NFKC", text)
+    return _BLOCK.sub(lambda block: unicodedata.normalize("NFKC", block.group()), text)
 
 
 def analyse(text: str) -> list[str]:
@@ -150,8 +159,8 @@ class _StemCache(dict[str, str]):
         return token
 
 
-ANALYSER_VERSION = f"1 snowball {Stemmer.version()}"
-"""The version of the analyser; an index built with another version is rebuilt."""
+ANALYSER_VERSION = f"2 snowball {Stemmer.version()}"
+"""The version of the tokens and mentioned dates; an index built with another version is rebuilt."""
 _MAX_CACHED_WORDS = 100_000
 _STEMS = _StemCache()
 

@@ -1,7 +1,8 @@
-"""Find the time windows that a question names, and those that a stored turn names."""
+"""Find the time windows that a question or a stored turn names, and the date that a question gives as today's."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -9,8 +10,8 @@ from datetime import UTC, date, datetime, time, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.text.calendar_spans import YearlyDays
-from lamina.text.date_expressions import find_dates, resolve_year
+from lamina.text.calendar_days import WeeklyDay, YearlyDays
+from lamina.text.date_mentions import find_dates
 from lamina.text.timestamps import to_utc
 
 SLACK = timedelta(days=1)
@@ -60,24 +61,25 @@ def find_time_windows(question: str, now: datetime) -> TimeWindows:
     spans: list[tuple[datetime, datetime]] = []
     yearly: list[YearlyDays] = []
     phrases: list[str] = []
-    for mention in find_dates(question, to_utc(now).date()):
-        if isinstance(mention.days, YearlyDays):
-            yearly.append(mention.days)
-        else:
-            start, end = mention.days
+    today = to_utc(now).date()
+    for mention in find_dates(question, today):
+        days = mention.days
+        if isinstance(days, YearlyDays):
+            yearly.append(days)
+        elif span := mention.span or (days.latest_begun(today) if isinstance(days, WeeklyDay) else days):
+            start, end = span
             spans.append((_midnight(start), _add_clamped(_midnight(end), SLACK)))
         phrases.append(" ".join(question[mention.start : mention.end].split()))
     return TimeWindows(tuple(dict.fromkeys(spans)), tuple(dict.fromkeys(yearly)), tuple(dict.fromkeys(phrases)))
 
 
 def find_mentioned_spans(text: str, said_at: datetime) -> tuple[tuple[datetime, datetime], ...]:
-    """Return the spans, without slack, that a turn's text names, relative to the day it was said."""
+    """Return the spans, without slack, that a turn's text surely names, relative to the day it was said."""
     today = to_utc(said_at).date()
     spans: dict[tuple[datetime, datetime], None] = {}
     for mention in find_dates(text, today):
-        span = resolve_year(mention.days, today)
-        if span and not mention.is_anchor:
-            spans[_midnight(span[0]), _midnight(span[1])] = None
+        if mention.span and not mention.is_anchor:
+            spans[_midnight(mention.span[0]), _midnight(mention.span[1])] = None
     return tuple(spans)
 
 
@@ -102,3 +104,32 @@ def _midnight(day: date) -> datetime:
 
 def _add_clamped(moment: datetime, delta: timedelta) -> datetime:
     return moment + delta if moment <= datetime.max.replace(tzinfo=UTC) - delta else to_utc(datetime.max)
+
+
+_OPENING = re.compile(
+    r"[(\[]?\s*\b(?:today(?:['’]s\s+date)?|(?:the\s+)?(?:current\s+date|date\s+today))\s*(?:is|[:=])\s*(?:on\s+)?",
+    re.IGNORECASE,
+)
+_NUMBERS = re.compile(r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}\b")
+_CLOSING = re.compile(r"[\s.,;:)\]]*")
+
+
+def split_declared_today(question: str, now: datetime) -> tuple[str, datetime]:
+    """Return the question without the words that give today's date, and that date; else the question and `now`.
+
+    A date that does not exist, such as 2022-03-00, is removed and not used.
+    """
+    today = to_utc(now).date()
+    openings = list(_OPENING.finditer(question))
+    mentions = {mention.start: mention for mention in find_dates(question, today)} if openings else {}
+    for opening in openings:
+        numbers = _NUMBERS.match(question, opening.end())
+        mention = mentions.get(opening.end())
+        end = max(numbers.end() if numbers else 0, mention.end if mention else 0)
+        if not end:
+            continue
+        days = mention.span if mention else None
+        closing = _CLOSING.match(question, end)
+        rest = f"{question[: opening.start()]} {question[closing.end() if closing else end :]}".strip()
+        return rest or question, (datetime.combine(days[0], time(12), UTC) if days else now)
+    return question, now

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, time, timedelta
 
+TimeInput = datetime | date | str
+"""A time, a day, or the ISO text of either; without a zone it is UTC."""
+
 _BARE_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 

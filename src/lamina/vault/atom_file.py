@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lamina.atom.atom import Atom, Signals, kind_defaults
-from lamina.atom.identity import AtomId, is_atom_id
+from lamina.atom.atom import Atom, AtomId, Signals, is_atom_id, kind_defaults
 from lamina.atom.status import Status
 from lamina.errors import InvalidInput
 from lamina.vault.frontmatter import (
@@ -19,19 +18,19 @@ from lamina.vault.frontmatter import (
     has_merge_markers,
 )
 from lamina.vault.frontmatter_fields import (
+    EVIDENCE_COUNT_KEY,
     FIELD_DEFAULTS,
     FIELD_ORDER,
     FIELDS,
     SIGNAL_DEFAULTS,
     SIGNAL_FIELDS,
     FieldCodec,
+    StemLookup,
     parse_bool,
     read_bool,
     read_text,
 )
-from lamina.vault.strict_yaml_reader import FrontmatterValue, Unreadable
-from lamina.vault.wikilinks import StemLookup
-from lamina.vault.yaml_writer import YamlValue, emit_entry
+from lamina.vault.yaml_codec import FrontmatterValue, PlainScalar, Unreadable, YamlValue, emit_entry
 
 FILE_FIELDS: tuple[str, ...] = (*FIELDS, "content")
 """Every field of an atom that its file contains; the scope follows from the folder."""
@@ -50,6 +49,8 @@ _IS_SUPERSEDED = FieldCodec(
 _MAX_CONTENT_KEY = 4_000
 _LAST_KEYS = (MARKERS_KEY, "content")
 _KEYS = (*FIELD_ORDER, MARKERS_KEY)
+_MAX_SHOWN_EVIDENCE = 40
+"""How many pieces of evidence a file shows: the first and the last ones. The store has all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +123,10 @@ def _render_new(atom: Atom, stem_lookup: StemLookup, signals: Signals) -> bytes:
     defaults = {**FIELD_DEFAULTS, **kind_defaults(atom.kind, atom.confidence, atom.origin)}
     entries: dict[str, YamlValue | None] = {}
     for name, field in FIELDS.items():
-        value = getattr(atom, name)
+        value = _value_in_file(atom, name)
         if value != "" and (value != defaults[name] or (name in _ALWAYS_WRITTEN and value)):
             entries[name] = field.write(value, stem_lookup)
+    entries |= _evidence_count_edits(atom, {})
     entries |= _signal_edits(signals, Signals(), stem_lookup)
     if has_merge_markers(atom.content):
         entries[MARKERS_KEY] = MARKERS_VERBATIM
@@ -197,7 +199,7 @@ def _field_edits(atom: Atom, file: ParsedFile, stem_lookup: StemLookup) -> dict[
     defaults = {**FIELD_DEFAULTS, **kind_defaults(atom.kind, atom.confidence, atom.origin)}
     edits: dict[str, YamlValue | None] = {}
     for name, field in FIELDS.items():
-        value = getattr(atom, name)
+        value = _value_in_file(atom, name)
         if value == "":
             value = defaults[name]
         is_implied = name in _FIELDS_OF_KIND and not _is_stated(values, name)
@@ -210,7 +212,22 @@ def _field_edits(atom: Atom, file: ParsedFile, stem_lookup: StemLookup) -> dict[
             edits[name] = "" if value is None else field.write(value, stem_lookup)
         else:
             edits[name] = None
-    return edits
+    return edits | _evidence_count_edits(atom, values)
+
+
+def _value_in_file(atom: Atom, name: str) -> Any:
+    """Return the value of a field as its file shows it: of much evidence only the first and last pieces."""
+    value = getattr(atom, name)
+    if name != "evidence" or len(value) <= _MAX_SHOWN_EVIDENCE:
+        return value
+    return (*value[: _MAX_SHOWN_EVIDENCE // 2], *value[-_MAX_SHOWN_EVIDENCE // 2 :])
+
+
+def _evidence_count_edits(atom: Atom, values: Mapping[str, FrontmatterValue]) -> dict[str, YamlValue | None]:
+    """Return the edit of the number of pieces of evidence, which only a file that leaves some out has."""
+    count = str(len(atom.evidence)) if len(atom.evidence) > _MAX_SHOWN_EVIDENCE else None
+    is_right = count == (str(values[EVIDENCE_COUNT_KEY]) if EVIDENCE_COUNT_KEY in values else None)
+    return {} if is_right else {EVIDENCE_COUNT_KEY: PlainScalar(count) if count else None}
 
 
 def _is_stated(values: Mapping[str, FrontmatterValue], name: str) -> bool:

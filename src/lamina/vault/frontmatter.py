@@ -7,9 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lamina.vault.fast_yaml_reader import KEY_LINE, read_block, read_inline
-from lamina.vault.strict_yaml_reader import MAX_KEYS, FrontmatterValue, ParsedMapping, Unreadable, read_mapping
-from lamina.vault.yaml_writer import FrontmatterRows, YamlValue, emit_entry
+from lamina.vault.yaml_codec import (
+    KEY_LINE,
+    MAX_KEYS,
+    FrontmatterRows,
+    FrontmatterValue,
+    ParsedMapping,
+    Unreadable,
+    YamlValue,
+    emit_entry,
+    read_block,
+    read_inline,
+    read_mapping,
+)
 
 MAX_FILE = 1 << 20
 MAX_FRONTMATTER = 64 << 10

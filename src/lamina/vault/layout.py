@@ -8,11 +8,9 @@ from datetime import UTC, date
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from lamina.atom.atom import Atom
-from lamina.atom.generated_section import has_generated_section, root_page_name
-from lamina.atom.scope import Scope, agent_name, organisation_name, parse_scope
+from lamina.atom.atom import Atom, has_generated_section, root_page_name
+from lamina.atom.provenance import Origin, Scope, agent_name, organisation_name, parse_scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.errors import InvalidScope
 
 DEFAULT_SCOPE = Scope("org:local")

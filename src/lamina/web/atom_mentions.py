@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import is_atom_id
+from lamina.atom.atom import Atom, is_atom_id
 from lamina.errors import NotFound
 from lamina.memory import Memory
 from lamina.store.base import AtomVersion, JournalEntry

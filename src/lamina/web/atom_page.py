@@ -11,10 +11,9 @@ from typing import Literal
 
 from starlette.responses import Response
 
-from lamina.atom.atom import DATA_FIELDS, Atom
+from lamina.atom.atom import DATA_FIELDS, Atom, RelationName
 from lamina.atom.json_record import encode_field
 from lamina.atom.passage import Passage, passages_of
-from lamina.atom.relation import RelationName
 from lamina.atom.status import ENDED, TRANSITIONS, Status
 from lamina.documents.atom import atom_document, load_quotes, neighbour_documents
 from lamina.errors import InvalidInput, NotFound

@@ -9,7 +9,7 @@ from starlette.responses import JSONResponse, Response
 from lamina.atom.atom import Atom
 from lamina.errors import NotFound
 from lamina.memory import Memory
-from lamina.text.hidden_characters import escape_unprintable
+from lamina.text.normal_form import escape_unprintable
 from lamina.web.page_request import PageRequest
 from lamina.web.template_environment import summarise_atom
 

@@ -10,10 +10,17 @@ from math import inf
 from starlette.responses import JSONResponse, Response
 
 from lamina.documents.stats import stats_document
-from lamina.lifecycle import curves
 from lamina.lifecycle.ageing_time import days_since
-from lamina.lifecycle.half_life import half_life_days
-from lamina.lifecycle.retention import RetentionMode, retention
+from lamina.lifecycle.retention import (
+    RetentionMode,
+    elastic,
+    elastic_blend,
+    half_life_days,
+    huber,
+    l2,
+    power,
+    retention,
+)
 from lamina.lifecycle.signals import from_counters, last_touched_at
 from lamina.memory import Memory
 from lamina.web.page_request import PageRequest
@@ -24,11 +31,11 @@ MAX_ATOMS = 300
 TENTHS = 10
 
 _CURVES: dict[RetentionMode, Callable[[float], float]] = {
-    RetentionMode.HUBER: curves.huber,
-    RetentionMode.L2: curves.l2,
-    RetentionMode.ELASTIC: curves.elastic,
-    RetentionMode.ELASTIC_BLEND: curves.elastic_blend,
-    RetentionMode.POWER: curves.power,
+    RetentionMode.HUBER: huber,
+    RetentionMode.L2: l2,
+    RetentionMode.ELASTIC: elastic,
+    RetentionMode.ELASTIC_BLEND: elastic_blend,
+    RetentionMode.POWER: power,
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlencode
 from zlib import crc32
 
@@ -114,7 +115,9 @@ _TITLES = {
 
 def _apply_decision(request: PageRequest, verb: str, ids: list[str]) -> Receipt:
     review, content_text = request.memory.review, request.form_value("content").strip()
-    reason = {"reason": request.form_value("reason").strip()} if request.form_value("reason").strip() else {}
+    reason: dict[str, Any] = (
+        {"reason": request.form_value("reason").strip()} if request.form_value("reason").strip() else {}
+    )
     match verb, ids:
         case "confirm", [id_]:
             return review.confirm(id_, **reason)

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from lamina.access import Principal, Right, ServedMemory
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.errors import InvalidInput, Refused
 from lamina.memory import Memory
 from lamina.store.base import CommitResult

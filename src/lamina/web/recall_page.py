@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from lamina.atom.atom import Atom
+from lamina.atom.passage import is_role
 from lamina.atom.status import INCLUDE_OPTIONS
 from lamina.documents.atom import QuoteDocument, load_quotes
 from lamina.documents.recall import HitDocument, hit_document
@@ -16,7 +17,6 @@ from lamina.memory import Memory
 from lamina.recall.feedback import parse_verdict
 from lamina.recall.hit import Hit
 from lamina.recall.recall_request import MEMORY_TYPES_BY_MODE
-from lamina.text.speaker_roles import is_role
 from lamina.web.action_result import ActionResult, AtomResultLine, render_result, result_from_receipts
 from lamina.web.page_request import PageRequest
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from lamina.atom.atom import Atom
 from lamina.text.timestamps import format_time
 from lamina.web.page_request import PageRequest
@@ -18,7 +20,7 @@ def form_values(atom: Atom) -> dict[str, str]:
     return values | {name: format_time(at) if (at := getattr(atom, name)) else "" for name in TIME_FIELDS}
 
 
-def changed_fields(atom: Atom, request: PageRequest) -> tuple[str | None, dict[str, object]]:
+def changed_fields(atom: Atom, request: PageRequest) -> tuple[str | None, dict[str, Any]]:
     """Return the changed text, if any, and the other changed fields; a text field that was emptied becomes None."""
     before = form_values(atom)
     sent = {name: request.form_value(name) for name in before if name in request.form}

@@ -18,9 +18,8 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 
-from lamina.atom.generated_section import SECTION_BEGIN, SECTION_END
-from lamina.atom.identity import is_atom_id
-from lamina.text.hidden_characters import escape_unprintable
+from lamina.atom.atom import SECTION_BEGIN, SECTION_END, is_atom_id
+from lamina.text.normal_form import escape_unprintable
 
 _SAFE_URL = re.compile(r"(?:https?://[^/\s]|mailto:[^\s])", re.IGNORECASE)
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]{1,200})(?:#\^p(\d{1,6}))?(?:\|([^\[\]\n]{1,200}))?\]\]")

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from lamina.atom.kinds import kind_traits
 from lamina.atom.passage import parse_segment
-from lamina.text.hidden_characters import escape_unprintable
+from lamina.text.normal_form import escape_unprintable
 from lamina.text.timestamps import parse_time
 from lamina.web.safe_markdown import render_markdown, strip_page_markers
 

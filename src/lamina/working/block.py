@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from lamina.argument_checks import Amount, verb
 from lamina.atom.atom import Atom, kind_defaults
+from lamina.atom.provenance import TRUST, Origin
 from lamina.atom.status import ENDED, Status
-from lamina.atom.trust import TRUST, Origin
 from lamina.capture.classification import StatementVerdict
 from lamina.capture.receipt import Result
 from lamina.capture.statement_commit import SegmentBatch, commit_verdicts
-from lamina.errors import InvalidInput, Refused
+from lamina.errors import Refused
 from lamina.store.base import AtomFilter, TransactionMode
 from lamina.text.normal_form import value_form
 from lamina.working.block_entries import BlockEntry, append_entry, parse_entries, parse_entry
@@ -34,6 +35,7 @@ class Block:
     def __repr__(self) -> str:
         return f"Block({self.workstream!r})"
 
+    @verb()
     def add(self, role: str, text: str) -> Atom:
         """Add a note under a role. Beyond fifteen notes the oldest are folded; the file's history keeps their words."""
         context, writer = self._context, self._context.writer
@@ -57,13 +59,12 @@ class Block:
         """Return the notes for an agent, one per line with its role."""
         return tuple(map(str, self.entries))
 
-    def text(self, budget: int | None = None, *, count: Count | None = None) -> str:
+    @verb()
+    def text(self, budget: Amount | None = None, *, count: Count | None = None) -> str:
         """Return the notes as text for an agent; with a budget of tokens, the newest that fit."""
         lines = list(self.lines)
         if budget is None:
             return "\n".join(lines)
-        if budget < 0:
-            raise InvalidInput("a budget is at least 0 tokens")
         count_tokens = count or self._count()
         while lines and count_tokens("\n".join(lines)) > budget:
             del lines[0]

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import IdSource
+from lamina.atom.atom import Atom, IdSource
 from lamina.capture.caller_input import LABEL_LIMIT, parse_text
 from lamina.capture.receipt import Receipt
 from lamina.capture.redact import RedactedText, redact

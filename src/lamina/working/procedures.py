@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.kinds import Durability, Layer
+from lamina.atom.provenance import TRUST
 from lamina.atom.status import ENDED, Status
-from lamina.atom.trust import TRUST
 from lamina.capture.classification import StatementVerdict
 from lamina.capture.existing_statements import is_undone
 from lamina.capture.receipt import Result

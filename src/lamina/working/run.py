@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from enum import StrEnum
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
+from pydantic import Field
+
+from lamina.argument_checks import verb
 from lamina.atom.atom import Atom, kind_defaults
 from lamina.atom.kinds import Durability, Layer, kind_traits
+from lamina.atom.provenance import TRUST, Origin, limit_origin, statements_need_review
 from lamina.atom.status import ENDED, Status
-from lamina.atom.trust import TRUST, Origin, limit_origin, statements_need_review
 from lamina.capture.caller_input import parse_draft
 from lamina.capture.classification import StatementVerdict
 from lamina.capture.existing_statements import is_undone
@@ -19,6 +21,7 @@ from lamina.capture.receipt import Receipt, Result
 from lamina.capture.statement_commit import SegmentBatch, commit_verdicts
 from lamina.errors import InvalidInput, Refused
 from lamina.store.base import AtomFilter, TransactionMode
+from lamina.text.timestamps import TimeInput
 from lamina.working.context import LINEAGE_LIMIT, WorkingContext, is_named, parse_name
 from lamina.working.procedures import record_success
 
@@ -51,6 +54,7 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({self.id!r})"
 
+    @verb()
     def note(
         self,
         text: str,
@@ -59,7 +63,7 @@ class Run:
         phase: str | None = None,
         tags: Sequence[str] = (),
         origin: Origin | str | None = None,
-        observed_at: datetime | None = None,
+        observed_at: TimeInput | None = None,
     ) -> Atom:
         """Write a note that lasts as long as the run; recall outside the run does not find it."""
         context, writer = self._context, self._context.writer
@@ -90,10 +94,9 @@ class Run:
         """Return the notes, oldest first, as the files have them now; none once the run is closed."""
         return _select_notes(self._context.read_fresh(self._filter))
 
-    def recall(self, question: str, k: int = 5) -> list[Atom]:
+    @verb()
+    def recall(self, question: str, k: Annotated[int, Field(ge=1)] = 5) -> list[Atom]:
         """Return the notes that answer a question, best first, by a fixed ranking over their words."""
-        if k < 1:
-            raise InvalidInput("k is at least 1")
         return list(self._rank(self.notes(), question))[:k]
 
     @property
@@ -101,6 +104,7 @@ class Run:
         """Return the event that closing the run created; None while it is open."""
         return self._find_event(self._context.read_fresh(self._event_filter))
 
+    @verb()
     def close(self, outcome: RunOutcome | str, summary: str, workflow: str | None = None) -> Receipt:
         """End the run in one commit: its notes are removed from memory and one event records how it ended.
 
@@ -192,8 +196,8 @@ def _select_notes(atoms: Iterable[Atom]) -> list[Atom]:
     return sorted(notes, key=lambda note: (note.recorded_at or note.observed_at, note.id))
 
 
-def _parse_choice(family: type[E], value: str, noun: str) -> E:
+def _parse_choice(family: type[E], value: str, argument: str) -> E:
     try:
         return family(value)
     except ValueError as error:
-        raise InvalidInput(f"{value!r} is no {noun}; choose from {', '.join(family)}") from error
+        raise InvalidInput(f"{argument}: {value!r} is not one of {', '.join(family)}") from error

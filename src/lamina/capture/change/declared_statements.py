@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from lamina.atom.atom import Atom
+from lamina.atom.atom import Atom, Relation, RelationName, effective_from
 from lamina.atom.claim import Claim, claim_of
-from lamina.atom.effective_status import effective_from
-from lamina.atom.pair import are_both_valid
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.decisions import are_both_valid
 from lamina.atom.status import Status
 from lamina.capture.classification import DOUBTFUL, StatementVerdict, classify_against_rivals
 from lamina.capture.receipt import Result
@@ -21,6 +19,7 @@ from lamina.capture.store_reads import StoreReads
 from lamina.states.replacement_verdict import ReplacementCertainty, judge_replacements
 from lamina.states.state_reader import StateReader
 from lamina.store.base import AtomFilter
+from lamina.store.commit_rules import required_trust
 from lamina.text.analyser import content_tokens
 from lamina.text.normal_form import normal_form, one_line
 
@@ -68,13 +67,13 @@ def compare_declared(
     if not rivals:
         return verdict
     certainties = _judge(new, rivals, load_states())
-    trust = reads.store.atoms.required_trust(new)
+    trust = required_trust(new, reads.store.atoms)
     sure = [
         old
         for old, certainty in zip(rivals, certainties, strict=True)
         if certainty is ReplacementCertainty.SURE
         and effective_from(old) != effective_from(new)
-        and reads.store.atoms.required_trust(old) <= trust
+        and required_trust(old, reads.store.atoms) <= trust
     ]
     unclear = [
         old

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lamina.atom.atom import Atom, Evidence, kind_defaults
-from lamina.atom.identity import AtomId
-from lamina.atom.proposal import FORGET_PLACES_KEY, PROPOSAL_TYPE_KEY, ProposalType, format_places, proposal_type_of
+from lamina.atom.atom import Atom, AtomId, Evidence, kind_defaults
+from lamina.atom.decisions import FORGET_PLACES_KEY, PROPOSAL_TYPE_KEY, ProposalType, format_places, proposal_type_of
+from lamina.atom.passage import is_assistant, is_system, is_tool
+from lamina.atom.provenance import TRUST, is_summary, statements_need_review
 from lamina.atom.status import Status
-from lamina.atom.summary_validity import is_summary
-from lamina.atom.trust import TRUST, statements_need_review
 from lamina.capture.change.dependants import may_challenge
 from lamina.capture.change.forget_target import ForgetCandidate, ForgetTarget
 from lamina.capture.change.repetitions import add_evidence, add_repetitions, text_of_evidence
@@ -35,7 +34,6 @@ from lamina.states.state_reader import StateReader
 from lamina.text.analyser import content_tokens
 from lamina.text.normal_form import one_line
 from lamina.text.sentences import find_sentences
-from lamina.text.speaker_roles import is_assistant, is_system, is_tool
 from lamina.text.timestamps import format_time
 
 REASON = "withheld: a user asked to forget it or not to store it, or it is a secret"

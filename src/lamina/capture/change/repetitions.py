@@ -12,13 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from lamina.atom.atom import Atom, Evidence
-from lamina.atom.identity import AtomId
-from lamina.atom.passage import Passage, passage_of, passages_of
-from lamina.atom.proposal import ProposalType, proposal_type_of
-from lamina.atom.scope import Scope
+from lamina.atom.atom import Atom, AtomId, Evidence
+from lamina.atom.decisions import ProposalType, proposal_type_of
+from lamina.atom.passage import Passage, is_assistant, passage_of, passages_of
+from lamina.atom.provenance import TRUST, Origin, Scope, statements_need_review, trust_of
 from lamina.atom.status import Status
-from lamina.atom.trust import TRUST, Origin, statements_need_review, trust_of
 from lamina.capture.change.working_set import CURRENT_STATUSES, FORGETTABLE_STATUSES, WorkingSet
 from lamina.capture.existing_statements import ended_at, forget_requested_at
 from lamina.capture.extractor import CapturedTurn
@@ -29,13 +27,12 @@ from lamina.store.base import AtomFilter
 from lamina.text.analyser import analyse, content_tokens
 from lamina.text.normal_form import normal_form
 from lamina.text.sentences import find_sentences
-from lamina.text.speaker_roles import is_assistant
 
 MAX_CANDIDATES = 20
 """How many passages are searched for repetitions."""
 ENDED_STATUSES = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})
-MAX_EVIDENCE = 50
-"""The most evidence of one statement, repetitions included."""
+MAX_WITH_REPETITIONS = 50
+"""The most evidence of an ended statement, with the repetitions by others."""
 MAX_REPLAY_CANDIDATES = 10
 MIN_REPLAY_TURNS = 2
 """One turn may be said twice; this many turns and nothing new are a transcript."""
@@ -100,9 +97,7 @@ def cite_replays(replays: Replays, working_set: WorkingSet) -> None:
                 for evidence in statement.evidence
                 if (evidence.segment, evidence.passage) == (atom.id, passage.n)
             ]
-            new_evidence = tuple(evidence for evidence in repetitions if evidence not in statement.evidence)
-            if new_evidence:
-                working_set.record_change(statement.with_(evidence=(*statement.evidence, *new_evidence)))
+            add_evidence(working_set, statement, repetitions)
 
 
 def _find_same_turns(turn: CapturedTurn, working_set: WorkingSet) -> list[tuple[Atom, Passage]]:
@@ -136,14 +131,7 @@ def add_repetitions(ended: Atom, working_set: WorkingSet) -> Atom:
             atom, passage, value_words, slot_words, working_set, is_specific=_is_specific_value(ended)
         )
     ]
-    new_evidence = tuple(fromkey for fromkey in dict.fromkeys(repetitions) if fromkey not in ended.evidence)[
-        : _free_evidence_slots(ended)
-    ]
-    return ended.with_(evidence=(*ended.evidence, *new_evidence)) if new_evidence else ended
-
-
-def _free_evidence_slots(ended: Atom) -> int:
-    return max(0, MAX_EVIDENCE - len(ended.evidence))
+    return ended.with_evidence(repetitions, MAX_WITH_REPETITIONS)
 
 
 def _may_cite(ended: Atom, segment: Atom) -> bool:
@@ -165,21 +153,17 @@ def attach_hearsay(turns: Sequence[CapturedTurn], working_set: WorkingSet) -> No
             if not value_words or _is_restated(ended, value_words, working_set):
                 continue
             passage = Passage(turn.n, turn.text, 0, len(turn.text), turn.speaker, turn.at)
-            repetitions = tuple(
-                _find_repetitions(
-                    segment,
-                    passage,
-                    value_words,
-                    _slot_words(ended, value_words),
-                    working_set,
-                    is_specific=_is_specific_value(ended),
-                )
+            repetitions = _find_repetitions(
+                segment,
+                passage,
+                value_words,
+                _slot_words(ended, value_words),
+                working_set,
+                is_specific=_is_specific_value(ended),
             )
-            new_evidence = tuple(place for place in repetitions if place not in ended.evidence)[
-                : _free_evidence_slots(ended)
-            ]
-            if new_evidence:
-                working_set.record_change(ended.with_(evidence=(*ended.evidence, *new_evidence)))
+            with_repetitions = ended.with_evidence(repetitions, MAX_WITH_REPETITIONS)
+            if with_repetitions is not ended:
+                working_set.record_change(with_repetitions)
 
 
 def _find_ended_statements(words: Sequence[str], working_set: WorkingSet) -> list[Atom]:
@@ -323,9 +307,9 @@ def _withhold_new_statements(evidence: Evidence, working_set: WorkingSet) -> Non
 def add_evidence(working_set: WorkingSet, atom: Atom, added: Sequence[Evidence]) -> None:
     """Add evidence to an atom."""
     latest = working_set.get(atom.id) or atom
-    new_evidence = tuple(evidence for evidence in added if evidence not in latest.evidence)
-    if new_evidence:
-        working_set.record_change(latest.with_(evidence=(*latest.evidence, *new_evidence)))
+    changed = latest.with_evidence(added)
+    if changed is not latest:
+        working_set.record_change(changed)
 
 
 def _tombstone_sentences(tombstone: Atom, working_set: WorkingSet) -> Iterator[str]:

@@ -12,15 +12,12 @@ from datetime import datetime, time, timedelta
 
 import numpy as np
 
-from lamina.atom.atom import Atom, Evidence, kind_defaults
+from lamina.atom.atom import Atom, AtomId, Evidence, Relation, RelationName, effective_from, kind_defaults
 from lamina.atom.claim import claim_of
-from lamina.atom.effective_status import effective_from
-from lamina.atom.identity import AtomId
-from lamina.atom.pair import LIKELY_CHANGE_CONFIDENCE, are_both_valid
+from lamina.atom.decisions import LIKELY_CHANGE_CONFIDENCE, are_both_valid
 from lamina.atom.passage import Passage, passages_of
-from lamina.atom.relation import Relation, RelationName
+from lamina.atom.provenance import statements_need_review
 from lamina.atom.status import Status
-from lamina.atom.trust import statements_need_review
 from lamina.capture.change.change_nomination import Nomination
 from lamina.capture.change.repetitions import add_repetitions, is_hearsay, is_trusted_passage
 from lamina.capture.change.working_set import CURRENT_STATUSES, WorkingSet, find_passage
@@ -30,7 +27,7 @@ from lamina.capture.state_extractor import speaker_subject
 from lamina.states.replacement_verdict import ReplacementCertainty, find_surest_state, judge_replacements
 from lamina.states.state_reader import StateReader
 from lamina.text.analyser import content_tokens
-from lamina.text.date_expressions import find_dates, resolve_year
+from lamina.text.date_mentions import find_dates
 from lamina.text.normal_form import normal_form, one_line
 
 MAX_CANDIDATES = 20
@@ -301,7 +298,7 @@ def _sentences_of(atom: Atom, passage: Passage, subject: str) -> list[_EarlierSe
 def _parse_effective_date(sentence: str, said_at: datetime) -> datetime | None:
     """Return when the value of a sentence began to hold, if it names one past day or period: "ten days ago"."""
     mentions = find_dates(sentence, said_at.date())
-    days = resolve_year(mentions[0].days, said_at.date()) if len(mentions) == 1 else None
+    days = mentions[0].span if len(mentions) == 1 else None
     if days is None or days[0] >= said_at.date():
         return None
     return datetime.combine(days[0], time(), said_at.tzinfo)

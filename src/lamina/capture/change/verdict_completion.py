@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
-from lamina.atom.proposal import ProposalType, proposal_type_of
+from lamina.atom.atom import Atom, AtomId
+from lamina.atom.decisions import ProposalType, proposal_type_of
 from lamina.atom.status import Status
 from lamina.capture.change.change_nomination import Nomination
 from lamina.capture.change.forget_execution import QUESTION_REASON, REASON, apply_forget_requests

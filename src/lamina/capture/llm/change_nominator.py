@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from lamina.atom.atom import Evidence
+from lamina.atom.passage import is_role
 from lamina.capture.change.change_nomination import Nomination, Nominations, SentenceLine
 from lamina.capture.llm.grammatical_person import find_pronoun_persons
 from lamina.capture.llm.prompts import MAX_PAIRS, PairAnswers, comparison_prompt
@@ -13,7 +14,6 @@ from lamina.capture.llm.quote_support import content_words, occurs_in
 from lamina.models.chat import Chat
 from lamina.text.analyser import analyse
 from lamina.text.normal_form import normal_form
-from lamina.text.speaker_roles import is_role
 
 MAX_TOKENS = 400
 MAX_CHANGE_SHARE = 0.5

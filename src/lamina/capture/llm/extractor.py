@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from lamina.atom.atom import Evidence
-from lamina.atom.relation import RelationName
+from lamina.atom.atom import Evidence, RelationName
+from lamina.atom.passage import is_assistant, is_role
 from lamina.capture.extractor import (
     CapturedTurn,
     CountingExtractor,
@@ -34,7 +34,6 @@ from lamina.models.chat import Chat
 from lamina.models.errors import ModelError
 from lamina.models.prompt_fence import strip_invisible
 from lamina.text.normal_form import normal_form
-from lamina.text.speaker_roles import is_assistant, is_role
 
 MAX_TOKENS = 1600
 """The most tokens of one answer; the bounded schema needs no more."""

@@ -13,14 +13,14 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, Field
 
+from lamina.atom.atom import RelationName
 from lamina.atom.kinds import EXTRACTED_KINDS
-from lamina.atom.relation import RelationName
+from lamina.atom.passage import is_assistant
 from lamina.capture.change.change_nomination import SentenceLine
 from lamina.capture.extractor import CapturedTurn, StoredStatement
 from lamina.models.chat import Message, system_message, user_message
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise
 from lamina.text.sentences import find_sentences
-from lamina.text.speaker_roles import is_assistant
 
 MAX_TURNS = 50
 """How many turns or parts of turns are shown in one call."""

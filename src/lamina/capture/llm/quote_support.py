@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
+from lamina.atom.passage import ROLE_NAMES
 from lamina.capture.extractor import CapturedTurn
 from lamina.capture.llm.counts import DropReason
 from lamina.capture.llm.grammatical_person import find_possessed_thing, find_pronoun_persons, split_words
 from lamina.capture.llm.quotes import UNSPACED_SCRIPTS, QuoteSpan
 from lamina.text.analyser import STOP_WORDS, analyse, query_tokens
-from lamina.text.date_expressions import find_dates, resolve_year
+from lamina.text.date_mentions import find_dates
 from lamina.text.normal_form import normal_form
-from lamina.text.speaker_roles import ROLE_NAMES
 from lamina.text.timestamps import parse_time
 
 MIN_STATED_SHARE = 0.5
@@ -143,7 +143,7 @@ def find_names(content: str) -> list[str]:
 def find_named_days(turn: CapturedTurn, *more: datetime | None) -> list[date]:
     """Return the day of a turn, the first and last days of the times it names, and the given days."""
     today = turn.at.date()
-    spans = [span for mention in find_dates(turn.text, today) if (span := resolve_year(mention.days, today))]
+    spans = [mention.span for mention in find_dates(turn.text, today) if mention.span]
     ends = [end - timedelta(days=1) for start, end in spans if end > start]
     return [today, *(start for start, _ in spans), *ends, *(moment.date() for moment in more if moment)]
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 
+from lamina.atom.passage import is_role
 from lamina.capture.pieces.code_fences import find_code_fences, positions_outside
 from lamina.capture.pieces.piece import TURN_LIMIT, TextPiece, split_paragraphs, split_turn
 from lamina.capture.pieces.timestamps import DATED_TIMESTAMP, TIMESTAMP, has_day, resolve_timestamps
-from lamina.text.speaker_roles import is_role
 
 _NAME = r"[^\W\d_](?:[^\n:：*<>\[\]{}()=|`\"“”?!;#]|\((?:[^()\n]{1,20})\)){0,38}?"
 _TILDE = "(?:~[ \u202f\u00a0]?)?"

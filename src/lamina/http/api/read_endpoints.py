@@ -14,7 +14,7 @@ from lamina.documents.verb_arguments import MAX_HITS, MAX_ROWS, Blocks, Question
 from lamina.http.api import request_bodies as bodies
 from lamina.http.api import response_documents as documents
 from lamina.http.api.endpoint import AtomIdPath, CallerContext, CurrentCaller, read_endpoint
-from lamina.http.journal_batches import list_commits_after as journal_after
+from lamina.http.change_feed import list_commits_after as journal_after
 from lamina.http.route_rights import SLOW_READ
 
 router = APIRouter(tags=["reading"])
@@ -35,7 +35,7 @@ def recall_long(context: CurrentCaller, body: bodies.RecallBody) -> RecallDocume
     return _recall(context, body.question, body)
 
 
-def _recall(context: CallerContext, question: str, options: bodies.RecallOptions) -> RecallDocument:
+def _recall(context: CallerContext, question: str, options: bodies.RecallFields) -> RecallDocument:
     memory = context.memory
     recalled = memory.recall(question, **options.given_fields("q", "question", "budget", "blocks"))
     return recall_document(recalled, options.budget, [memory.block(name) for name in options.blocks])

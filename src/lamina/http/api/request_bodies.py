@@ -1,4 +1,7 @@
-"""The bodies and query parameters of the endpoints; their fields are those of `lamina.documents.verb_arguments`."""
+"""The bodies and query parameters of the endpoints, selected from `lamina.documents.verb_arguments`.
+
+HTTP is strict: 1 or "no" is not a boolean, and a time is ISO 8601.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,26 @@ from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
+from lamina.atom.atom import RelationName
 from lamina.atom.kinds import Durability, MemoryType
-from lamina.atom.relation import RelationName
+from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
 from lamina.documents import verb_arguments as fields
-from lamina.documents.verb_arguments import AtomRef, Flag, Label, Reason, VerbArguments
+from lamina.documents.verb_arguments import (
+    AtomRef,
+    CaptureOptions,
+    Flag,
+    Label,
+    QuestionArguments,
+    Reason,
+    RecallOptions,
+    RevisionArguments,
+    TurnFields,
+    VerbArguments,
+)
 from lamina.lifecycle.ageing_decision import StorageTier
-from lamina.lifecycle.lifecycle_state import LifecycleState
 from lamina.lifecycle.signals import Verification
-from lamina.lifecycle.standing import PolicyClass
+from lamina.lifecycle.standing import LifecycleState, PolicyClass
 from lamina.recall.feedback import AnswerVerdict
 from lamina.working.run import RunOutcome
 
@@ -58,16 +71,11 @@ class OptionalReasonBody(VerbArguments):
     reason: Reason | None = None
 
 
-class TurnBody(VerbArguments):
+class TurnBody(TurnFields[Timestamp]):
     """One turn of a conversation."""
 
-    content: fields.TurnText
-    speaker: fields.Speaker = None
-    role: fields.Role = None
-    at: Annotated[Timestamp | None, fields.TURN_TIME] = None
 
-
-class CaptureBody(VerbArguments):
+class CaptureBody(CaptureOptions[Timestamp]):
     """Text to store and to extract statements from: a text, or the turns of a conversation."""
 
     model_config = ConfigDict(
@@ -79,16 +87,9 @@ class CaptureBody(VerbArguments):
     text: Annotated[str, Field(min_length=1, max_length=1024 * 1024)] | None = None
     turns: Annotated[list[TurnBody], Field(min_length=1, max_length=MAX_TURNS)] | None = None
     name: Label | None = Field(default=None, description="The name of the file that the text is from.")
-    session_id: fields.SessionId = None
-    source_id: fields.SourceId = None
-    observed_at: ObservedAt = None
-    origin: fields.StatedOrigin = None
-    agents: fields.Agents = Field(default=[])
-    private: fields.Private = False
     key: Annotated[str, Field(min_length=1, max_length=fields.MAX_KEY_LENGTH)] | None = Field(
         default=None, description="The same as the header Idempotency-Key, which takes precedence."
     )
-    wait: fields.Wait = False
 
     @model_validator(mode="after")
     def _check_text_or_turns(self) -> Self:
@@ -97,27 +98,16 @@ class CaptureBody(VerbArguments):
         return self
 
 
-class StatementFields(VerbArguments):
+class FieldsBody(RevisionArguments[Timestamp]):
     """Optional fields of a statement."""
 
-    kind: fields.Kind | None = None
-    subject: fields.Subject | None = None
-    attribute: fields.Attribute = None
-    value: fields.Value = None
-    tags: fields.Tags | None = None
     entities: fields.Entities | None = None
-    metadata: fields.Metadata | None = None
-    valid_from: Annotated[Timestamp | None, fields.VALID_FROM] = None
-    valid_until: Annotated[Timestamp | None, fields.VALID_UNTIL] = None
     expires_at: Annotated[Timestamp | None, fields.EXPIRES_AT] = None
     durability: Durability | None = None
     memory_type: MemoryType | None = None
-    confidence: fields.Confidence | None = None
-    importance: fields.Importance | None = None
-    valence: Annotated[fields.Valence | None, fields.VALENCE] = None
 
 
-class StatementBody(StatementFields):
+class StatementBody(FieldsBody):
     """One explicit statement."""
 
     content: Annotated[fields.StatementText, fields.STATEMENT]
@@ -152,7 +142,7 @@ class RememberManyBody(VerbArguments):
     reason: Reason | None = None
 
 
-class ReviseBody(StatementFields, ReasonBody):
+class ReviseBody(FieldsBody, ReasonBody):
     """New text or fields for an atom."""
 
     content: fields.StatementText | None = None
@@ -184,6 +174,8 @@ class EraseBody(OptionalReasonBody):
 
     ids: AtomRefs = Field(default=[])
     session: Label | None = None
+    everywhere: Flag = Field(default=False, description="Erase the same words from all other memories too.")
+    dry_run: Flag = Field(default=False, description="Only return what would be erased, with every passage.")
 
 
 class QuarantineBody(OptionalReasonBody):
@@ -195,46 +187,34 @@ class QuarantineBody(OptionalReasonBody):
     yes: Flag = Field(default=False, description="Confirm if it is more than a twentieth of the store.")
 
 
-class RecallOptions(VerbArguments):
-    """Options of a recall."""
+class RecallFields(RecallOptions[Timestamp]):
+    """Options of a recall that only HTTP has, or limits in its own way."""
 
-    k: fields.HitCount = 10
-    mode: fields.Mode = "full_context"
     scopes: Annotated[list[fields.Name] | None, Field(max_length=2), fields.SCOPES] = None
-    include: fields.Include = Field(default=[])
-    fast: Annotated[bool, fields.FAST] = False
     ranking: Literal["full", "plain"] = "full"
-    as_of: AsOf = None
-    known_at: KnownAt = None
-    filter_stale: Annotated[bool, fields.FILTER_STALE] = False
-    layer: fields.Layers = Field(default=[])
-    status: fields.Statuses = Field(default=[])
     budget: Budget = 2000
-    blocks: fields.Blocks = Field(default=[])
 
 
-class RecallParameters(RecallOptions):
+class RecallParameters(RecallFields):
     """A recall in query parameters."""
 
     q: fields.Question
 
 
-class RecallBody(RecallOptions):
+class RecallBody(RecallFields, QuestionArguments):
     """A recall in a body, for long questions."""
 
     model_config = ConfigDict(json_schema_extra={"example": {"question": "how does Ann take her coffee?", "k": 3}})
 
-    question: fields.Question
     k: Annotated[fields.HitCount, STRICT] = 10
-    fast: Annotated[Flag, fields.FAST] = False
-    filter_stale: Annotated[Flag, fields.FILTER_STALE] = False
+    fast: Annotated[bool, STRICT] = False
+    filter_stale: Annotated[bool, STRICT] = False
     budget: Annotated[Budget, STRICT] = 2000
 
 
-class AnswerBody(VerbArguments):
+class AnswerBody(QuestionArguments):
     """A question to answer in words."""
 
-    question: fields.Question
     k: Annotated[fields.HitCount, STRICT] = 12
 
 
@@ -289,7 +269,7 @@ class SourceDecisionBody(OptionalReasonBody):
     source: fields.Name
 
 
-class EditBody(StatementFields, OptionalReasonBody):
+class EditBody(FieldsBody, OptionalReasonBody):
     """A pending statement, with other text or fields."""
 
     id: AtomRef

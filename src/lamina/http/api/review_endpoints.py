@@ -19,7 +19,7 @@ from lamina.review.pending_items import DecisionType
 
 if TYPE_CHECKING:
     from lamina.capture.receipt import Receipt
-    from lamina.review.proposal_groups import Proposed
+    from lamina.review.proposals import Proposed
 
 router = APIRouter(tags=["review"])
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from lamina.access import Right
-from lamina.atom.trust import Origin
+from lamina.atom.provenance import Origin
 from lamina.documents.dream import DreamDocument, dream_document
 from lamina.documents.stats import StatsDocument, job_document, problem_document, stats_document
 from lamina.errors import Refused

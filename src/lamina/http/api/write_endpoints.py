@@ -123,7 +123,11 @@ def undo(context: CurrentWriter, body: bodies.UndoBody) -> UndoDocument:
 @write_endpoint(router, "/erase", SLOW_ADMIN)
 def erase(context: CurrentWriter, body: bodies.EraseBody) -> ErasureDocument:
     """Erase atoms for good: every version, copy, vector and file. Only a person may; it cannot be undone."""
-    return erasure_document(context.memory.erase(**body.given_fields()))
+    fields = body.given_fields()
+    if not fields.pop("dry_run", False):
+        return erasure_document(context.memory.erase(**fields))
+    with context.memory.trial() as trial:
+        return erasure_document(trial.erase(**fields))
 
 
 @write_endpoint(router, "/quarantine", SLOW_ADMIN)

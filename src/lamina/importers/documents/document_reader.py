@@ -17,6 +17,7 @@ from lamina.importers.documents.parsed_document import (
     build_document,
 )
 from lamina.importers.documents.pdf_text import read_pdf
+from lamina.importers.documents.regular_file import read_head, read_regular_file
 from lamina.importers.documents.text_decoding import decode_text, storable_text
 
 _OLE_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -42,7 +43,7 @@ def read_document(path: Path) -> ParsedDocument:
         raise UnreadableDocument(path, "it is in an old Office format; save it as docx, pptx or xlsx")
     if head.startswith(b"%PDF-"):
         return read_pdf(path)
-    data = path.read_bytes()
+    data = read_regular_file(path, MAX_FILE_BYTES)
     if suffix in _HTML_SUFFIXES:
         return _read_html(path, data)
     return read_text(path, _decode_or_raise(path, data))
@@ -65,8 +66,7 @@ def _read_head(path: Path) -> bytes:
             raise UnreadableDocument(path, "it is a folder; import it with `lamina import`")
         if path.stat().st_size > MAX_FILE_BYTES:
             raise UnreadableDocument(path, f"it is larger than {MAX_FILE_BYTES >> 20} MB; split it")
-        with path.open("rb") as file:
-            return file.read(8)
+        return read_head(path, 8)
     except FileNotFoundError:
         raise NotFound(f"there is no file {path}") from None
     except OSError as error:

@@ -1,10 +1,10 @@
-"""Convert web pages to markdown: the text a reader sees, with the standard library only."""
+"""Convert web pages to markdown: the text a reader sees."""
 
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 
+from lamina.importers.documents.html_tags import VERBATIM_TAGS, Tag, find_tags
 from lamina.text.normal_form import one_line
 
 _BLOCK_TAGS = """
@@ -29,14 +29,21 @@ def find_declared_encoding(data: bytes) -> str | None:
 def html_to_markdown(text: str) -> tuple[str | None, str]:
     """Return a page's title and its text as markdown: headings, list items, rows, code and paragraphs."""
     page = _MarkdownBuilder()
-    page.feed(text)
-    page.close()
+    for part in find_tags(text):
+        match part:
+            case str():
+                page.add_text(part)
+            case Tag(is_end=True):
+                page.end_tag(part.name)
+            case Tag():
+                page.start_tag(part)
     return page.finish()
 
 
-class _MarkdownBuilder(HTMLParser):
+class _MarkdownBuilder:
+    """The text of a page while its tags are read."""
+
     def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
         self._blocks: list[str] = []
         self._line: list[str] = []
         self._title: list[str] = []
@@ -46,43 +53,44 @@ class _MarkdownBuilder(HTMLParser):
         self._pre = 0
         self._prefix = ""
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in _VOID:
-            if tag in ("br", "hr"):
+    def start_tag(self, tag: Tag) -> None:
+        """Begin an element."""
+        if tag.name in _VOID:
+            if tag.name in ("br", "hr"):
                 self._line.append("\n")
             return
         if self._hidden_tags:
-            if tag == self._hidden_tags[-1]:
-                self._hidden_tags.append(tag)
-            return
-        attributes = dict(attrs)
-        if tag in _HIDDEN or "hidden" in attributes or attributes.get("aria-hidden") == "true":
+            if tag.name == self._hidden_tags[-1]:
+                self._hidden_tags.append(tag.name)
+        elif tag.name in _HIDDEN or tag.is_hidden:
             self._end_block()
-            self._hidden_tags.append(tag)
+            self._hidden_tags.append(tag.name)
             self._first_hidden_block = len(self._blocks)
-            return
-        self._open(tag)
+        else:
+            self._open(tag.name)
 
-    def handle_endtag(self, tag: str) -> None:
+    def end_tag(self, name: str) -> None:
+        """End an element; what is in a hidden one is dropped."""
         if self._hidden_tags:
-            if tag == self._hidden_tags[-1]:
+            if name == self._hidden_tags[-1]:
                 self._hidden_tags.pop()
                 self._end_block()
                 if not self._hidden_tags:
                     del self._blocks[self._first_hidden_block :]
             return
-        if tag == "title":
+        if name == "title":
             self._in_title = False
-        elif tag in _BLOCKS and tag not in _CELLS:
+        elif name in _BLOCKS and name not in _CELLS:
             self._end_block()
-        if tag == "pre":
+        if name == "pre":
             self._pre = max(0, self._pre - 1)
 
-    def handle_data(self, data: str) -> None:
+    def add_text(self, text: str) -> None:
+        """Add the text between two tags."""
         if self._in_title:
-            self._title.append(data)
-        elif not (self._hidden_tags and self._hidden_tags[-1] in ("script", "style")):
-            self._line.append(data if self._pre else re.sub(r"\s+", " ", data))
+            self._title.append(text)
+        elif not (self._hidden_tags and self._hidden_tags[-1] in VERBATIM_TAGS):
+            self._line.append(text if self._pre else re.sub(r"\s+", " ", text))
 
     def _open(self, tag: str) -> None:
         if tag == "title":

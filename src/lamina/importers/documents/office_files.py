@@ -14,6 +14,7 @@ from typing import Any
 from lamina.capture.pieces import TextFormat, TextPiece, split_text
 from lamina.importers.documents.parsed_document import (
     DAMAGED_FILE_ERRORS,
+    LONGEST,
     ParsedDocument,
     UnreadableDocument,
     build_document,
@@ -110,12 +111,22 @@ def _markdown_of(words: str, style: str) -> str:
 
 
 def _table_rows(table: Any) -> Iterator[str]:
-    for row in table.rows:
-        # The library lists a cell that spans several columns once for each column.
-        cells = list(dict.fromkeys((id(cell._tc), one_line(storable_text(cell.text))) for cell in row.cells))
-        line = _CELL_SEPARATOR.join(text for _, text in cells)
+    """Yield the rows of a table, a cell that spans several columns once; one that spans rows is repeated in each.
+
+    The library's own list has a cell for each column that a file claims to have.
+    """
+    above: dict[int, str] = {}
+    for row in table._tbl.tr_lst:
+        texts: dict[int, str] = {}
+        column = row.grid_before
+        for cell in row.tc_lst:
+            words = "\n".join(paragraph.text for paragraph in cell.p_lst)
+            texts[column] = above.get(column, "") if cell.vMerge == "continue" else one_line(storable_text(words))
+            column += cell.grid_span
+        line = _CELL_SEPARATOR.join(texts.values())
         if line.strip(" |"):
             yield line
+        above = texts
 
 
 def _slide_pieces(deck: Any) -> Iterator[TextPiece]:
@@ -142,12 +153,13 @@ def _shape_texts(shapes: Iterable[Any], title: Any) -> Iterator[str]:
         elif shape.has_text_frame:
             yield storable_text(shape.text_frame.text.replace("\v", "\n")).strip()
         elif getattr(shape, "has_table", False):
-            rows = ([one_line(storable_text(cell.text)) for cell in row.cells] for row in shape.table.rows)
+            # The library searches all rows and cells of a table for each of them.
+            rows = ([one_line(storable_text(cell.text)) for cell in row.tc_lst] for row in shape.table._tbl.tr_lst)
             yield "\n".join(_CELL_SEPARATOR.join(row) for row in rows if any(row))
 
 
 def _sheet_pieces(book: Any, path: Path) -> Iterator[TextPiece]:
-    cells = 0
+    cells, length = 0, 0
     for sheet in book.worksheets:
         # The dimensions that a file declares may be wrong.
         sheet.reset_dimensions()
@@ -157,6 +169,10 @@ def _sheet_pieces(book: Any, path: Path) -> Iterator[TextPiece]:
             if cells > MAX_CELLS:
                 raise UnreadableDocument(path, f"it has more than {MAX_CELLS:,} cells; split it")
             line = _CELL_SEPARATOR.join(_cell_text(value) for value in row).rstrip(" |")
+            # Many cells may share one long text.
+            length += len(line)
+            if length > LONGEST:
+                raise UnreadableDocument(path, f"it has more than {LONGEST:,} characters; split it")
             if line:
                 rows.append(line)
         for piece in _group_rows(rows):

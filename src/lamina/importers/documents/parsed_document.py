@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -24,6 +26,7 @@ _MAX_UNPACKED_BYTES = 300 << 20
 _MAX_PARTS = 20_000
 _MAX_RATIO = 100
 _SMALL_UNPACKED_BYTES = 20 << 20
+_BLOCK_BYTES = 1 << 20
 _MAX_TITLE_LENGTH = 200
 
 
@@ -67,14 +70,40 @@ def build_document(path: Path, form: str, title: str | None, pieces: Iterable[Te
     return ParsedDocument(one_line(title or "")[:_MAX_TITLE_LENGTH] or path.stem, form, tuple(collected))
 
 
+def unpacks_too_large(parts: Iterable[zipfile.ZipInfo]) -> bool:
+    """Return whether parts of an archive unpack to far more than their packed size."""
+    unpacked, packed = 0, 1
+    for part in parts:
+        unpacked, packed = unpacked + part.file_size, packed + part.compress_size
+    return unpacked > _SMALL_UNPACKED_BYTES and unpacked > _MAX_RATIO * packed
+
+
 def check_archive(path: Path) -> None:
-    """Refuse a zip-based file that would unpack into more than a real document contains."""
+    """Refuse a zip-based file that unpacks into more than a real document contains, or more than it says."""
     try:
         with zipfile.ZipFile(path) as archive:
             parts = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, OverflowError) as error:
+            unpacked = sum(part.file_size for part in parts)
+            if len(parts) > _MAX_PARTS or unpacked > _MAX_UNPACKED_BYTES or unpacks_too_large(parts):
+                reason = f"it would unpack to {unpacked >> 20} MB in {len(parts)} parts; not opened"
+                raise UnreadableDocument(path, reason)
+            for part in parts:
+                _check_declared_size(archive, part)
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OverflowError) as error:
+        if isinstance(error, UnreadableDocument):
+            raise
         raise UnreadableDocument(path, f"it is damaged: {error}") from error
-    unpacked, packed = sum(part.file_size for part in parts), sum(part.compress_size for part in parts)
-    bomb = unpacked > _SMALL_UNPACKED_BYTES and unpacked > _MAX_RATIO * max(1, packed)
-    if len(parts) > _MAX_PARTS or unpacked > _MAX_UNPACKED_BYTES or bomb:
-        raise UnreadableDocument(path, f"it would unpack to {unpacked >> 20} MB in {len(parts)} parts; not opened")
+
+
+def _check_declared_size(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
+    """Unpack a part in small blocks, because libraries unpack it at once and believe the size it declares."""
+    if part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"{part.filename} is packed in a way that documents do not use")
+    with_one_more = copy(part)
+    with_one_more.file_size += 1
+    length = 0
+    with archive.open(with_one_more) as stream:
+        while block := stream.read(_BLOCK_BYTES):
+            length += len(block)
+    if length > part.file_size:
+        raise ValueError(f"{part.filename} is larger than it says")

@@ -20,6 +20,8 @@ from lamina.importers.documents.parsed_document import (
 from lamina.importers.documents.text_decoding import storable_text
 
 MAX_PAGES = 10_000
+MAX_OPERATIONS = 20_000_000
+"""Operations of all pages together: pages may share one long drawing."""
 _LIST_ITEM = re.compile(r"\s*(?:[-•*‣◦·–]|\d{1,3}[.)]|[a-z][.)])\s")
 _BROKEN_WORD = re.compile(r"(?:^|\s)([^\W\d_]{2,})-$")
 _SENTENCE_END = re.compile(r"[.!?:;。！？]['\"”’)]*$")
@@ -36,7 +38,7 @@ def read_pdf(path: Path) -> ParsedDocument:
         _decrypt(reader, pypdf, path)
         if len(reader.pages) > MAX_PAGES:
             raise UnreadableDocument(path, f"it has more than {MAX_PAGES:,} pages; split it")
-        document = build_document(path, "pdf", _read_title(reader), _page_pieces(reader))
+        document = build_document(path, "pdf", _read_title(reader), _page_pieces(reader, path))
     except (pypdf.errors.PyPdfError, AssertionError, *DAMAGED_FILE_ERRORS) as error:
         raise UnreadableDocument(path, f"it is damaged or not a PDF: {error}") from error
     if not document.pieces:
@@ -59,9 +61,18 @@ def _read_title(reader: Any) -> str | None:
     return storable_text(str(title)) if title else None
 
 
-def _page_pieces(reader: Any) -> Iterator[TextPiece]:
+def _page_pieces(reader: Any, path: Path) -> Iterator[TextPiece]:
+    count = 0
+
+    def count_operation(*operation: object) -> None:
+        nonlocal count
+        count += 1
+        if count > MAX_OPERATIONS:
+            raise UnreadableDocument(path, f"it has more than {MAX_OPERATIONS:,} drawing operations; split it")
+
     for n, page in enumerate(reader.pages, 1):
-        for piece in split_paragraphs(join_broken_lines(storable_text(page.extract_text()))):
+        text = page.extract_text(visitor_operand_before=count_operation)
+        for piece in split_paragraphs(join_broken_lines(storable_text(text))):
             yield replace(piece, page=f"page {n}")
 
 

@@ -12,7 +12,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_CONTROL = bytes({*range(0x20), 0x7F} - {*b"\t\n\v\f\r\x1b"})
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _MAX_CONTROL_SHARE = 0.01
 _MAX_ACCENT_SHARE = 0.3
@@ -23,7 +23,7 @@ def decode_text(data: bytes) -> str:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return storable_text(data.decode(encoding))
-    if b"\0" in data or len(_CONTROL.findall(data)) > _MAX_CONTROL_SHARE * len(data):
+    if b"\0" in data or len(data) - len(data.translate(None, _CONTROL)) > _MAX_CONTROL_SHARE * len(data):
         raise ValueError("it is not text")
     try:
         return storable_text(data.decode())

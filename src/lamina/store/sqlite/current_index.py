@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 from lamina.errors import StoreBusy, StoreError
 from lamina.logs import summarise_error
 from lamina.store.sqlite.array_files import remove_all

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 from lamina.atom.passage import passages_of
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.store.encodings import (
     MIN_BITS_FOR_STATES,
     EncodingSizes,

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
+import hmac
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.json_record import decode_field, diff_atoms
 from lamina.atom.metadata import iterate_texts
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.atom.trust import Origin
-from lamina.store.erasure import Erasure, PendingErasure
+from lamina.store.erasure import CommitReason, Erasure, ErasureStub, FingerprintText, Mentions, PendingErasure
 from lamina.store.journal import Commit, CommitId
-from lamina.store.sqlite.erasure_fingerprints import SqliteFingerprints
 from lamina.store.sqlite.hash_chain import digest_of_body, rewrite_digest
 from lamina.store.sqlite.history import HistoryFile, Tip, VersionRow
-from lamina.store.sqlite.millis import from_millis
+from lamina.store.sqlite.millis import from_millis, to_millis
 from lamina.store.sqlite.outbox import Outbox
 from lamina.text.normal_form import normal_form
 
 VERB = "erase"
 EMPTY_BODY = "{}"
-BATCH = 2000
+BATCH, FINGERPRINT_BATCH = 2000, 500
 _TEXT_FIELDS = ("content", "subject", "attribute", "value", "source_ref")
 _LIST_FIELDS = ("tags", "entities")
 _ATOM_TABLES = (
     ("heads", "atom_id"),
     ("signals", "atom_id"),
     ("unwritten_signals", "atom_id"),
+    ("accepted_files", "atom_id"),
     ("waiting", "segment"),
     ("lives", "atom_id"),
     ("stirred", "atom_id"),
@@ -43,23 +42,22 @@ _ATOM_TABLES = (
 class SqliteErasures:
     """Removes text from history.db.
 
-    `next_commit` returns an id, a time and the commit before it; `scrub_index` cleans index.db.
+    `next_commit` returns an id, a time and the commit before it; `scrub_derived` cleans the other databases.
     """
 
     def __init__(
         self,
         history: HistoryFile,
         outbox: Outbox,
-        fingerprints: SqliteFingerprints,
         next_commit: Callable[[], tuple[CommitId, datetime, Tip]],
-        scrub_index: Callable[[], None],
+        scrub_derived: Callable[[], None],
     ) -> None:
         self._history, self._db, self._outbox = history, history.db, outbox
-        self._fingerprints, self._next_commit, self._scrub_index = fingerprints, next_commit, scrub_index
+        self._next_commit, self._scrub_derived = next_commit, scrub_derived
+        self._key = history.meta("store_key")
 
-    def find_mentions(self, words: Collection[str], scopes: Sequence[Scope]) -> list[AtomId]:
-        """Return the atoms of which any version contains one of these words, in normal form."""
-        searched, mentions, last_key = frozenset(words), dict[AtomId, None](), (0, 0)
+    def find_mentions(self, words: Collection[str], scopes: Sequence[Scope]) -> Mentions:
+        searched, atom_ids, last_key = frozenset(words), dict[AtomId, None](), (0, 0)
         marks = ",".join("?" * len(scopes))
         while rows := self._db.rows(
             f"SELECT seq, n, atom_id, body FROM versions WHERE (seq, n)>(?,?) AND scope IN ({marks}) "
@@ -69,11 +67,18 @@ class SqliteErasures:
             last_key = rows[-1][:2]
             for _, _, atom_id, body in rows:
                 if not searched.isdisjoint(normal_form("\n".join(_field_texts(json.loads(body)))).split()):
-                    mentions[AtomId(atom_id)] = None
-        return list(mentions)
+                    atom_ids[AtomId(atom_id)] = None
+        reasons = self._db.rows(
+            "SELECT r.seq, c.origin, r.body FROM reasons r JOIN commits c ON c.seq=r.seq "
+            f"WHERE r.body IS NOT NULL AND c.scope IN ({marks}) ORDER BY r.seq",
+            scopes,
+        )
+        quoting = (row for row in reasons if not searched.isdisjoint(normal_form(row[2]).split()))
+        return Mentions(
+            tuple(atom_ids), tuple(CommitReason(seq, Origin(origin), text) for seq, origin, text in quoting)
+        )
 
     def apply(self, erasure: Erasure) -> PendingErasure:
-        """Remove the text from the journal and the ledger, in one durable step."""
         with self._db.write_transaction(durable=True):
             commit_id, at, tip = self._next_commit()
             heads = self._history.heads.get([*erasure.erased_ids, *erasure.rewritten])
@@ -106,14 +111,14 @@ class SqliteErasures:
             )
             self._db.run_many("INSERT INTO retold VALUES(?,?,?,?)", [(seq, *row) for row in rewritten_rows])
             self._history.heads.put(rewritten_heads)
-            self._outbox.enqueue_files([(heads[atom.id], atom) for atom in rewritten_heads])
             self._outbox.rewrite_deleted_files(rewritten_heads)
             paths = self._outbox.remove_files_of(erasure.erased_ids)
             self._leave_stubs(erasure, erased, at, seq)
-            self._drop_quotes(erasure.quotes_erased, seq)
+            self._add_fingerprints(erasure.fingerprints, at)
+            self._drop_reasons(erasure.reasons)
             columns = (seq, *map(json.dumps, (erasure.erased_ids, [*erasure.rewritten], paths)), erasure.search_json)
             self._db.run("INSERT INTO erasing VALUES(?,?,?,?,?,?)", (*columns, version_count + len(rewritten_rows)))
-        return next(unfinished for unfinished in self.pending() if unfinished.seq == seq)
+        return next(unfinished for unfinished in self.list_pending() if unfinished.seq == seq)
 
     def _drop_versions(self, erased: Sequence[Atom]) -> int:
         """Delete the text of every version of these atoms; return how many versions that were."""
@@ -140,40 +145,31 @@ class SqliteErasures:
             before = version
 
     def _leave_stubs(self, erasure: Erasure, erased: Sequence[Atom], at: datetime, seq: int) -> None:
-        """Write the stubs of the erased atoms and the fingerprints of the erased text."""
-        (millis,) = self._db.rows("SELECT at FROM commits WHERE seq=?", (seq,))[0]
         stubs = [
             (
                 atom.id,
                 atom.scope,
-                millis,
+                to_millis(at),
                 erasure.actor,
                 erasure.reason,
-                self._fingerprints.digest(erasure.fingerprints[atom.id]),
+                self._digest(erasure.stub_fingerprints[atom.id]),
                 seq,
             )
             for atom in erased
         ]
         self._db.run_many("INSERT INTO erased VALUES(?,?,?,?,?,?,?)", stubs)
-        self._fingerprints.add(erasure.fingerprint_texts, at)
 
-    def _drop_quotes(self, quotes_erased: Callable[[str, bool], bool], seq: int) -> None:
-        """Delete reasons and messages that quote the erased text."""
-        commits_of_erased = {
-            row[0]
-            for row in self._db.rows(
-                "SELECT v.seq FROM versions v JOIN erased e ON e.atom_id=v.atom_id WHERE e.seq=?1 AND v.seq<?1", (seq,)
-            )
-        }
-        reasons = self._db.rows("SELECT seq, body FROM reasons WHERE body IS NOT NULL AND seq<?", (seq,))
-        quoting = [(number,) for number, body in reasons if quotes_erased(body, number in commits_of_erased)]
-        self._db.run_many("UPDATE reasons SET salt=NULL, body=NULL WHERE seq=?", quoting)
-        for path, kind, message in self._db.rows("SELECT path, kind, message FROM problems"):
-            if quotes_erased(f"{path} {message}", False):
-                self._db.run("DELETE FROM problems WHERE path=? AND kind=?", (path, kind))
+    def _add_fingerprints(self, fingerprints: Mapping[FingerprintText, float], at: datetime) -> None:
+        self._db.run_many(
+            "INSERT INTO fingerprints(mark, trust, at) VALUES(?,?,?) ON CONFLICT DO UPDATE SET at=excluded.at",
+            [(self._digest(text), trust, to_millis(at)) for text, trust in fingerprints.items()],
+        )
 
-    def pending(self) -> list[PendingErasure]:
-        """Return the erasures that are not finished, oldest first."""
+    def _drop_reasons(self, positions: Collection[int]) -> None:
+        rows = [(seq,) for seq in sorted(positions)]
+        self._db.run_many("UPDATE reasons SET salt=NULL, body=NULL WHERE seq=?", rows)
+
+    def list_pending(self) -> list[PendingErasure]:
         return [
             PendingErasure(
                 seq,
@@ -191,22 +187,51 @@ class SqliteErasures:
             )
         ]
 
-    def mark_files_done(self, erasure: PendingErasure, contains_erased: Callable[[bytes], bool]) -> None:
-        """Store that no file contains the text any more; delete what was needed to search, and copies that do."""
+    def finish(self, cleaned: Collection[int], swap_copies: Collection[str] = ()) -> None:
         with self._db.write_transaction(durable=True):
-            copies = [
-                (sha,) for sha, data in self._db.rows("SELECT sha256, data FROM swapped") if contains_erased(data)
-            ]
-            self._db.run_many("DELETE FROM swapped WHERE sha256=?", copies)
-            self._db.run("UPDATE erasing SET sought='', paths='[]' WHERE seq=?", (erasure.seq,))
-
-    def scrub(self) -> None:
-        """Remove every byte of erased text from free space, logs and indexes; then all erasures are finished."""
-        finished = [(unfinished.seq,) for unfinished in self.pending() if not unfinished.search_json]
-        self._scrub_index()
+            self._db.run_many("DELETE FROM swapped WHERE sha256=?", [(sha256,) for sha256 in swap_copies])
+            self._db.run_many("UPDATE erasing SET sought='', paths='[]' WHERE seq=?", [(seq,) for seq in cleaned])
+        finished = [(unfinished.seq,) for unfinished in self.list_pending() if not unfinished.search_json]
+        self._scrub_derived()
         self._db.scrub()
         with self._db.write_transaction(durable=True):
             self._db.run_many("DELETE FROM erasing WHERE seq=?", finished)
+
+    def has_fingerprints(self) -> bool:
+        return self._db.one("SELECT 1 FROM fingerprints LIMIT 1") is not None
+
+    def find_erased(self, texts: Collection[FingerprintText], trust: float) -> dict[FingerprintText, datetime]:
+        if not texts or not self.has_fingerprints():
+            return {}
+        by_digest = {self._digest(text): text for text in texts}
+        digests = list(by_digest)
+        found: dict[FingerprintText, datetime] = {}
+        for start in range(0, len(digests), FINGERPRINT_BATCH):
+            batch = digests[start : start + FINGERPRINT_BATCH]
+            found |= {
+                by_digest[digest]: from_millis(at)
+                for digest, at in self._db.rows(
+                    f"SELECT mark, max(at) FROM fingerprints WHERE mark IN ({','.join('?' * len(batch))}) "
+                    "AND trust>=? GROUP BY mark",
+                    (*batch, trust),
+                )
+            }
+        return found
+
+    def list_stubs(self, scopes: Sequence[Scope], id_suffix: str = "") -> list[ErasureStub]:
+        return [
+            ErasureStub(AtomId(atom_id), Scope(scope), from_millis(at), actor, reason, fingerprint.hex())
+            for atom_id, scope, at, actor, reason, fingerprint in self._db.rows(
+                "SELECT atom_id, scope, at, actor, reason, fingerprint FROM erased "
+                f"WHERE scope IN ({','.join('?' * len(scopes))}) "
+                "AND substr(atom_id, 1 + length(atom_id) - length(?))=? ORDER BY at, atom_id",
+                (*scopes, id_suffix, id_suffix),
+            )
+        ]
+
+    def _digest(self, text: FingerprintText) -> bytes:
+        content = json.dumps([text.organisation, text.kind.value, text.form], ensure_ascii=False)
+        return hmac.digest(self._key, content.encode(), "sha256")
 
 
 def _tombstone_row(atom: Atom) -> VersionRow:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Sequence
 
-from lamina.atom.identity import AtomId
-from lamina.atom.relation import RelationName
-from lamina.atom.scope import Scope
+from lamina.atom.atom import AtomId, RelationName
+from lamina.atom.provenance import Scope
 from lamina.atom.status import ENDED, Status
 from lamina.store.graph import Edge, EvidenceLinks, EvidenceSpan
 from lamina.store.sqlite.current_index import CurrentIndex

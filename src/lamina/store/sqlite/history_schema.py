@@ -8,7 +8,7 @@ from pathlib import Path
 from lamina.errors import StoreTooNew
 from lamina.store.sqlite.database import Database
 
-FORMAT = 7
+FORMAT = 9
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -122,6 +122,19 @@ UPDATE heads SET claim=NULL WHERE kind IN ('preference', 'habit')
   AND coalesce(json_extract(record, '$.attribute'), json_extract(record, '$.metadata.profile_key'), '')='';
 """
 """A statement without an attribute is no claim."""
+_SINCE_FORMAT_7 = """
+CREATE TABLE accepted_files(atom_id TEXT PRIMARY KEY) WITHOUT ROWID;
+INSERT OR REPLACE INTO meta SELECT 'projection_position', coalesce(max(seq), 0) FROM commits;
+"""
+"""Up to format 7, a commit queued its files in its own transaction."""
+_SINCE_FORMAT_8 = """
+ALTER TABLE fingerprints RENAME TO untrusted_fingerprints;
+CREATE TABLE fingerprints(mark BLOB NOT NULL, trust REAL NOT NULL, at INTEGER NOT NULL, PRIMARY KEY(mark, trust))
+  WITHOUT ROWID;
+INSERT INTO fingerprints SELECT mark, 1.0, at FROM untrusted_fingerprints;
+DROP TABLE untrusted_fingerprints;
+"""
+"""`trust`: the highest trust of the words that a fingerprint recognises; older fingerprints recognise everyone's."""
 
 
 def open_history(path: Path, *, vfs: str | None = None) -> Database:
@@ -157,8 +170,12 @@ def _migrate(db: Database) -> None:
             db.run(_SINCE_FORMAT_4)
         if existing < 6:
             db.run(_SINCE_FORMAT_5)
-        if existing < FORMAT:
+        if existing < 7:
             db.run(_SINCE_FORMAT_6)
+        if existing < 8:
+            db.run(_SINCE_FORMAT_7)
+        if existing < FORMAT:
+            db.run(_SINCE_FORMAT_8)
             db.run(f"PRAGMA user_version={FORMAT}")
 
 

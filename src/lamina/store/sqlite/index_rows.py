@@ -11,7 +11,7 @@ from typing import Any
 from lamina.atom.atom import Atom
 from lamina.atom.kinds import kind_traits
 from lamina.atom.passage import Passage, passage_digest, passage_search_text
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.store.graph import LISTS
 from lamina.store.sqlite.millis import to_millis
 from lamina.text.analyser import analyse

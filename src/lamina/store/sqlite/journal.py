@@ -7,32 +7,25 @@ import threading
 from collections.abc import Sequence
 from datetime import datetime
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId, IdSource
+from lamina.atom.atom import Atom, AtomId, IdSource
 from lamina.atom.json_record import diff_atoms
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.clock import Clock
 from lamina.errors import Refused, StalePosition
 from lamina.store import commit_rules
-from lamina.store.journal import AtomVersion, Commit, CommitId, CommitResult, JournalEntry
-from lamina.store.projection import FileChanges
+from lamina.store.journal import TICK, AtomVersion, Commit, CommitId, CommitResult, JournalEntry
 from lamina.store.sqlite.history import HistoryFile, NewVersion, Tip
-from lamina.store.sqlite.outbox import NO_FILE_CHANGES, Outbox
 
 
 class SqliteJournal:
-    """Appends commits to history.db after checking the rules, and queues their files."""
+    """Appends commits to history.db after checking the rules."""
 
-    def __init__(self, history: HistoryFile, outbox: Outbox, clock: Clock, lock: threading.RLock) -> None:
-        self._history, self._outbox, self._clock, self._lock = history, outbox, clock, lock
+    def __init__(self, history: HistoryFile, clock: Clock, lock: threading.RLock) -> None:
+        self._history, self._clock, self._lock = history, clock, lock
         self._ids = IdSource(os.urandom)
 
     def append(self, commit: Commit, expected_position: int | None = None) -> CommitResult:
-        """Check the commit and apply it completely or not at all; durable when it returns."""
-        return self.write(commit, NO_FILE_CHANGES, expected_position)
-
-    def write(self, commit: Commit, files: FileChanges, expected_position: int | None = None) -> CommitResult:
-        """Check the idempotency key and every change, append the commit, and put its files into the outbox."""
+        """Check the idempotency key and every change, and append the commit; durable when it returns."""
         commit_rules.check_unique_atoms(commit)
         history = self._history
         with self._lock, history.db.write_transaction(durable=True):
@@ -53,14 +46,12 @@ class SqliteJournal:
             atoms = tuple(atom for _, atom in pairs)
             written = _new_versions(pairs)
             if not written:
-                self._outbox.enqueue_files([pair for pair in pairs if pair[1].id in files], files)
                 return CommitResult(None, 0, at, atoms)
             commit_id = self._commit_id(at)
             seq = history.append(commit, commit_id, at, written, tip)
             commit_rules.check_chains(written, history.heads.get)
             commit_rules.check_claims(written, history.heads.claim_holders)
             commit_rules.check_trust(commit, written, history.heads.get, history.editor_origins)
-            self._outbox.enqueue_files(pairs, files)
         return CommitResult(commit_id, seq, at, atoms)
 
     def read(
@@ -70,29 +61,25 @@ class SqliteJournal:
         *,
         until: int | None = None,
         commit: str | None = None,
+        key: str | None = None,
         limit: int | None = None,
     ) -> list[JournalEntry]:
-        """Return the commits of a range that touched these scopes, oldest first."""
         with self._lock:
-            return self._history.read_entries(scopes, since, until, commit, limit)
+            return self._history.read_entries(scopes, since, until, commit, key, limit)
 
     def versions(self, atom_id: AtomId) -> list[AtomVersion]:
-        """Return every version of an atom, oldest first."""
         with self._lock:
             return self._history.versions(atom_id)
 
     def position(self, before: datetime | None = None) -> int:
-        """Return the sequence number of the last commit, or of the last one before a moment."""
         with self._lock:
             return self._history.position(before)
 
-    def has_key(self, scope: Scope, key: str) -> bool:
-        """Return whether a commit of this scope had this idempotency key."""
+    def last_commit_at(self) -> datetime | None:
         with self._lock:
-            return self._history.find_commit_by_key(scope, key) is not None
+            return self._history.tip()[1]
 
     def count(self, scopes: Sequence[Scope]) -> int:
-        """Return how many commits were made in these scopes."""
         with self._lock:
             return self._history.count_commits(scopes)
 
@@ -120,9 +107,9 @@ class SqliteJournal:
         return CommitId(self._ids.new(at))
 
     def _time_after(self, tip: Tip) -> datetime:
-        """Return the time of the next commit, never before the last one."""
+        """Return the time of the next commit, later than the last one whatever the clock says."""
         now, (_, last, _) = self._clock.now(), tip
-        return max(now, last) if last else now
+        return max(now, last + TICK) if last else now
 
 
 def _new_versions(pairs: Sequence[tuple[Atom | None, Atom]]) -> list[NewVersion]:

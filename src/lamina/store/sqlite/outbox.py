@@ -1,9 +1,8 @@
-"""The files of the vault as the store knows them, and the outbox: those of a commit that are still to be written.
+"""The outbox: files still to be written. It follows the journal.
 
-The files of a commit are rendered as markdown and queued in its transaction.
-
-A crash after the commit therefore loses no file, and a crash before it queues none. What is rendered here depends on
-the rows of files only, never on the disk.
+The files of the atoms that a commit changed are rendered after it, in a transaction of their own that also stores the
+position. After a crash in between they are rendered when the vault is opened. What is rendered depends on the rows of
+files only, never on the disk.
 """
 
 from __future__ import annotations
@@ -11,36 +10,30 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-from lamina.atom.atom import Atom, Signals
-from lamina.atom.identity import AtomId
-from lamina.atom.json_record import parse_record
+from lamina.atom.atom import Atom, AtomId, Signals
 from lamina.atom.status import ENDED
-from lamina.store.projection import AtomFiles, FileChanges, FileEntry, FileRecord, FileSnapshot, FileState, PendingFile
-from lamina.store.sqlite.database import Database
+from lamina.errors import InvalidInput
+from lamina.store.projection import FileChanges, FileRecord, FileState, FileWritten, PendingFile, UnwritableFile
+from lamina.store.sqlite.atoms import atoms_at
+from lamina.store.sqlite.file_table import FileTable, stamp_columns
+from lamina.store.sqlite.history import HistoryFile
 from lamina.vault import atom_file, layout
-from lamina.vault.file_stamp import Stamp
-from lamina.vault.wikilinks import StemLookup
+from lamina.vault.frontmatter_fields import StemLookup
 
-_FILE_ENTRY = "SELECT path, atom_id, state, size, mtime_ns, ctime_ns, inode, checked_ns FROM files"
-_IS_STABLE = f"state<>'{FileState.GONE}' AND checked_ns-max(mtime_ns, ctime_ns)>=?"
-_FILE_RECORD = (
-    "SELECT f.path, f.atom_id, f.state, f.size, f.mtime_ns, f.ctime_ns, f.inode, f.checked_ns, f.data, o.base, o.ours, "
-    "o.path IS NOT NULL AND o.written_ns IS NULL FROM files f LEFT JOIN outbox o ON o.path=f.path"
-)
-_FILES_OF = (
-    "SELECT c.position, r.* FROM (SELECT max(seq) AS position FROM commits) c "
-    f"LEFT JOIN ({_FILE_RECORD} WHERE f.state<>'gone' AND f.atom_id IN (SELECT value FROM json_each(?))) r"
-)
 SETTLED_NS = 120 * 10**9
 """After this long a written file has reached the disk (the kernel writes back within about 35 s)."""
 
 
-NO_FILE_CHANGES = FileChanges()
+_STATE = (
+    "SELECT (SELECT max(seq) FROM commits), (SELECT value FROM meta WHERE key='projection_position'), "
+    "(SELECT value FROM meta WHERE key='projection_boot'), EXISTS(SELECT 1 FROM accepted_files)"
+)
 _MARK_WRITTEN = """UPDATE outbox SET base=iif(f.data=?2, NULL, ?2),
   moved_from=iif(f.data=?2, NULL, nullif(moved_from, ?1)), written_ns=iif(f.data=?2, ?3, written_ns),
   boot=iif(f.data=?2, ?4, boot)
@@ -49,135 +42,9 @@ FROM files f WHERE f.path=?1 AND outbox.path=?1 AND (f.data=?2 OR written_ns IS 
 """A later commit may need other bytes at a path: then these are what the next write replaces."""
 
 
-class FileTable:
-    """Reads the rows of files, and writes one."""
-
-    def __init__(self, db: Database) -> None:
-        self.db = db
-
-    def entries(self) -> list[FileEntry]:
-        return [_to_entry(row) for row in self.db.rows(_FILE_ENTRY)]
-
-    def split_stable(self, min_age_ns: int) -> tuple[dict[str, tuple[int, ...]], list[FileEntry]]:
-        """Return the stamps of stable files, by path, and the entries of all others."""
-        with self.db.read_transaction():
-            stable = self.db.rows(
-                f"SELECT path, size, mtime_ns, ctime_ns, inode FROM files WHERE {_IS_STABLE}", (min_age_ns,)
-            )
-            others = self.db.rows(f"{_FILE_ENTRY} WHERE ({_IS_STABLE}) IS NOT TRUE", (min_age_ns,))
-        return {row[0]: row[1:] for row in stable}, [_to_entry(row) for row in others]
-
-    def entry(self, path: str) -> FileEntry | None:
-        row = self.db.one(f"{_FILE_ENTRY} WHERE path=?", (path,))
-        return _to_entry(row) if row else None
-
-    def record(self, path: str) -> FileRecord | None:
-        return self._find_record("f.path=?", path)
-
-    def record_of(self, atom_id: AtomId) -> FileRecord | None:
-        return self._find_record("f.atom_id=?", atom_id)
-
-    def records_of(self, ids: Sequence[AtomId]) -> dict[AtomId, FileRecord]:
-        """Return the files of those of the atoms that have one."""
-        records: dict[AtomId, FileRecord] = {}
-        for batch in batches(ids):
-            for row in self.db.rows(f"{_FILE_RECORD} WHERE f.atom_id IN ({placeholders(batch)})", batch):
-                records.setdefault(AtomId(row[1]), _to_record(row))
-        return records
-
-    def _find_record(self, where: str, value: str) -> FileRecord | None:
-        row = self.db.one(f"{_FILE_RECORD} WHERE {where}", (value,))
-        return _to_record(row) if row else None
-
-    def records(self, paths: Sequence[str]) -> dict[str, FileRecord]:
-        records: dict[str, FileRecord] = {}
-        for batch in batches(paths):
-            for row in self.db.rows(f"{_FILE_RECORD} WHERE f.path IN ({placeholders(batch)})", batch):
-                records[row[0]] = _to_record(row)
-        return records
-
-    def known_ids(self, ids: Iterable[AtomId]) -> set[AtomId]:
-        return {
-            AtomId(row[0])
-            for batch in batches(list(ids))
-            for row in self.db.rows(f"SELECT atom_id FROM files WHERE atom_id IN ({placeholders(batch)})", batch)
-        }
-
-    def head(self, atom_id: AtomId) -> Atom:
-        ((record, revision),) = self.db.rows("SELECT record, revision FROM heads WHERE atom_id=?", (atom_id,))
-        return parse_record(record, revision)
-
-    def find_atom_by_name(self, name: str) -> AtomId | None:
-        rows = self.db.rows(
-            "SELECT atom_id FROM files WHERE atom_id IS NOT NULL "
-            "AND (path=?1 || '.md' OR substr(path, -length(?1)-4)='/' || ?1 || '.md') "
-            "UNION SELECT atom_id FROM heads WHERE json_extract(record, '$.source_ref')=?1",
-            (name,),
-        )
-        return AtomId(rows[0][0]) if len(rows) == 1 else None
-
-    def paths_of(self, ids: Iterable[AtomId]) -> dict[AtomId, str]:
-        return {
-            AtomId(atom_id): path
-            for batch in batches(list(ids))
-            for atom_id, path in self.db.rows(
-                f"SELECT atom_id, path FROM files WHERE state!='gone' AND atom_id IN ({placeholders(batch)})", batch
-            )
-        }
-
-    def files_of(self, ids: Iterable[AtomId]) -> AtomFiles:
-        """Return the files of these atoms and the journal position, in one query."""
-        rows = self.db.rows(_FILES_OF, (json.dumps(list(ids)),))
-        records = [_to_record(row) for _, *row in rows if row[0] is not None]
-        return AtomFiles({AtomId(str(record.entry.atom_id)): record for record in records}, rows[0][0] or 0)
-
-    def put_file(
-        self, path: str, atom_id: AtomId | None, state: FileState, data: bytes, stamp: Stamp | None, checked_ns: int
-    ) -> None:
-        """Write the row of a file; the caller has the write transaction open."""
-        self.db.run(
-            "INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)",
-            (path, atom_id, state.value, data, *stamp_columns(stamp), checked_ns),
-        )
-
-    def set_deleted(self, column: str, value: str) -> None:
-        """Mark a file as deleted and cancel its write; the caller has the write transaction open."""
-        self.db.run(f"UPDATE files SET state='gone' WHERE {column}=?", (value,))
-        self.db.run(f"DELETE FROM outbox WHERE {column}=?", (value,))
-
-
-def stamp_columns(stamp: Stamp | None) -> tuple[int | None, ...]:
-    return (stamp.size, stamp.mtime_ns, stamp.ctime_ns, stamp.inode) if stamp else (None, None, None, None)
-
-
-def _to_record(row: Sequence[Any]) -> FileRecord:
-    *entry, data, base, written_hashes, pending = row
-    return FileRecord(
-        _to_entry(entry), data or b"", base, tuple(json.loads(written_hashes)) if written_hashes else (), bool(pending)
-    )
-
-
-def batches(values: Sequence[str], size: int = 500) -> Iterator[Sequence[str]]:
-    for start in range(0, len(values), size):
-        yield values[start : start + size]
-
-
-def placeholders(values: Sequence[str]) -> str:
-    return ",".join("?" * len(values))
-
-
-_STATES = {state.value: state for state in FileState}
-
-
-def _to_entry(row: Iterable[Any]) -> FileEntry:
-    path, atom_id, state, size, mtime_ns, ctime_ns, inode, checked_ns = row
-    stamp = Stamp(size, mtime_ns, ctime_ns, inode) if size is not None else None
-    return FileEntry(path, AtomId(atom_id) if atom_id else None, _STATES[state], stamp, checked_ns)
-
-
 @dataclass(frozen=True, slots=True)
 class _QueuedFile:
-    """A file as a commit queues it; the fields are those of `PendingFile`."""
+    """A file that is queued; the fields are those of `PendingFile`."""
 
     path: str
     atom_id: AtomId
@@ -187,142 +54,198 @@ class _QueuedFile:
     moved_from: str | None = None
 
 
+class _OutboxState(NamedTuple):
+    """The last journal position, the one up to which files are queued, the boot in which that was, and whether that is
+    now."""
+
+    tip: int
+    position: int
+    boot: str | None
+    is_current: bool
+
+
 class Outbox:
-    """Files still to be written, and how a commit queues them."""
+    """Files still to be written, and how they are queued."""
 
-    def __init__(self, files: FileTable) -> None:
-        self.files, self._db, self._boot = files, files.db, _boot_id()
+    def __init__(self, files: FileTable, history: HistoryFile) -> None:
+        self._files, self._history, self._db, self._boot = files, history, history.db, _boot_id()
 
-    def pending_files(self, limit: int) -> list[PendingFile]:
-        return self._select_pending("o.written_ns IS NULL", (limit,))
-
-    def unconfirmed_files(self) -> list[PendingFile]:
-        return self._select_pending("o.boot!=?", (self._boot, -1))
-
-    def _select_pending(self, where: str, values: tuple[Any, ...]) -> list[PendingFile]:
+    def pending_files(self, limit: int | None, *, unconfirmed: bool) -> list[PendingFile]:
+        """Return files still to be written, or those that an earlier boot wrote or had to write, oldest first."""
+        where = "o.boot!=?1" if unconfirmed else "o.written_ns IS NULL AND ?1 IS NOT NULL"
         return [
             PendingFile(path, AtomId(atom_id), data, base, tuple(json.loads(written_hashes)), moved_from)
             for path, atom_id, data, base, written_hashes, moved_from in self._db.rows(
                 "SELECT o.path, o.atom_id, f.data, o.base, o.ours, o.moved_from FROM outbox o "
-                f"JOIN files f ON f.path=o.path WHERE {where} ORDER BY o.rowid LIMIT ?",
-                values,
+                f"JOIN files f ON f.path=o.path WHERE {where} ORDER BY o.rowid LIMIT ?2",
+                (self._boot, -1 if limit is None else limit),
             )
         ]
 
-    def enqueue_files(self, changes: Sequence[tuple[Atom | None, Atom]], files: FileChanges = NO_FILE_CHANGES) -> None:
-        """Put the files of changed atoms into the outbox; the caller has the commit's transaction open.
+    def follow(self) -> list[UnwritableFile]:
+        """Queue the files of the atoms that changed since the last call, and of those whose files a person saved.
 
-        `changes`: each atom before (None for a new one) and after the commit.
+        Each file is rendered from its atom as it is now. Returns those that cannot be rendered. The caller has a write
+        transaction open in which nothing was committed.
         """
-        records = self.files.records_of([atom.id for old, atom in changes if old or atom.id in files.snapshots])
-        stems: dict[str, str] = {
-            atom_id: layout.file_stem(record.entry.path)
-            for atom_id, record in records.items()
-            if record.entry.state is not FileState.GONE
-        }
-        stems |= {atom.id: layout.file_stem(layout.path_for(atom)) for old, atom in changes if not old}
-        link = self._stem_lookup(stems)
-        queued: list[_QueuedFile] = []
-        adopted: list[tuple[Any, ...]] = []
-        for old, atom in changes:
-            snapshot = files.snapshots.get(atom.id)
-            if atom.id in files.deleted:
-                self.files.set_deleted("atom_id", atom.id)
-                stems.pop(atom.id, None)
-            elif old is None and snapshot is None:
-                queued.append(_QueuedFile(layout.path_for(atom), atom.id, atom_file.render_file(atom, None, link)))
-            elif old is None and snapshot and atom_file.render_file(atom, snapshot.data, link) == snapshot.data:
-                adopted.append(
-                    (
-                        snapshot.path,
-                        atom.id,
-                        FileState.ATOM.value,
-                        snapshot.data,
-                        *stamp_columns(snapshot.stamp),
-                        snapshot.checked_ns,
-                    )
-                )
-            else:
-                if snapshot is not None:
-                    stems[atom.id] = layout.file_stem(snapshot.path)
-                file = self._render_change(old, atom, snapshot, records.get(atom.id), link, queued)
-                if file is not None:
-                    stems[atom.id] = layout.file_stem(file.path)
-                    queued.append(file)
-        self._db.run_many("INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)", adopted)
-        self._store_queued(queued)
+        state = self.read_state()
+        ids = self._find_unqueued(state.position)
+        heads = self._history.heads.get(ids)
+        boot = self._boot if state.boot == self._boot else ""
+        unwritable = self._enqueue([heads[atom_id] for atom_id in ids if atom_id in heads], state.position, boot)
+        self._db.run_many(
+            "INSERT OR REPLACE INTO meta VALUES(?,?)",
+            [("projection_position", state.tip), ("projection_boot", self._boot)],
+        )
+        self._db.run("DELETE FROM accepted_files")
+        return unwritable
+
+    def read_state(self) -> _OutboxState:
+        """Return how far the outbox follows the journal."""
+        ((tip, position, boot, accepted),) = self._db.rows(_STATE)
+        is_current = (tip or 0, boot, accepted) == (position or 0, self._boot, False)
+        return _OutboxState(tip or 0, position or 0, boot, is_current)
+
+    def unqueued_paths(self) -> list[str]:
+        """Return the files of the atoms that changed and are not queued yet."""
+        return [*self._files.paths_of(self._find_unqueued(self.read_state().position)).values()]
+
+    def _find_unqueued(self, position: int) -> list[AtomId]:
+        """Return the atoms that changed after a journal position, in that order, and those whose files were saved."""
+        rows = self._db.rows(
+            "SELECT atom_id FROM (SELECT atom_id, seq, n FROM versions WHERE seq>? "
+            "UNION ALL SELECT atom_id, 0, 0 FROM accepted_files) GROUP BY atom_id ORDER BY min(seq), min(n)",
+            (position,),
+        )
+        return [AtomId(row[0]) for row in rows]
+
+    def _enqueue(self, atoms: Sequence[Atom], position: int, boot: str) -> list[UnwritableFile]:
+        """Queue the files of atoms that changed after a journal position.
+
+        `boot` is empty if that may have happened before the machine was started: what was written then is not certain
+        to be on the disk, and the record of it may be lost.
+        """
+        records = self._records_of([atom.id for atom in atoms])
+        link, queued, unwritable = self._stem_lookup(records), dict[str, _QueuedFile](), list[UnwritableFile]()
+        for atom in atoms:
+            try:
+                file = self._render(atom, records.get(atom.id), link, queued, position)
+            except InvalidInput as error:
+                path = records[atom.id].entry.path if atom.id in records else layout.path_for(atom)
+                unwritable.append(UnwritableFile(path, atom.id, str(error)))
+                continue
+            if file is not None:
+                queued[file.path] = file
+        self._store_queued([*queued.values()], boot)
+        return unwritable
 
     def enqueue_signals(self, signals: Mapping[AtomId, Signals]) -> None:
         """Put the files of these atoms into the outbox with their counters; the caller has a write transaction open.
 
         Files that were deleted or cannot be read are left out.
         """
-        records, link = self.files.records_of([*signals]), self._stem_lookup({})
-        queued: list[_QueuedFile] = []
+        records, queued = self._records_of([*signals]), dict[str, _QueuedFile]()
+        link, heads = self._stem_lookup(records), self._history.heads.get(records)
         for atom_id, record in records.items():
             if record.entry.state is FileState.ATOM:
-                atom = self.files.head(atom_id)
-                file = self._render_change(atom, atom, None, record, link, queued, signals[atom_id])
-                queued += [file] if file is not None else []
-        self._store_queued(queued)
+                with suppress(InvalidInput):  # the counters of a file that is full already are not written
+                    file = self._render(heads[atom_id], record, link, queued, None, signals[atom_id])
+                    queued |= {file.path: file} if file is not None else {}
+        self._store_queued([*queued.values()], self._boot)
 
-    def _stem_lookup(self, stems: dict[str, str]) -> StemLookup:
-        """Return the lookup of file names for links; `stems` has those that are known already."""
+    def accept_edits(self, files: FileChanges) -> None:
+        """Store what a person did to files; the caller has the write transaction of the commit open."""
+        for atom_id in files.deleted:
+            self._files.set_deleted("atom_id", atom_id)
+        snapshots = files.snapshots
+        records = self._records_of([*snapshots])
+        moved_paths = [
+            (record.entry.path,) for atom_id, record in records.items() if record.entry.path != snapshots[atom_id].path
+        ]
+        for table in ("files", "outbox"):
+            self._db.run_many(f"DELETE FROM {table} WHERE path=?", moved_paths)
+        self._db.run_many("DELETE FROM outbox WHERE path=?", [(snapshot.path,) for snapshot in snapshots.values()])
+        for atom_id, snapshot in snapshots.items():
+            row = (snapshot.path, atom_id, FileState.ATOM, snapshot.data, snapshot.stamp)
+            self._files.put_files([row], snapshot.checked_ns)
+        self._db.run_many("INSERT OR IGNORE INTO accepted_files VALUES(?)", [(atom_id,) for atom_id in snapshots])
+        # The engine's bytes are at the path: the person's have to be written there, as they are or with later changes.
+        swapped = [
+            _QueuedFile(snapshot.path, atom_id, snapshot.data, snapshot.data, (snapshot.replaced_by_sha256,))
+            for atom_id, snapshot in snapshots.items()
+            if snapshot.replaced_by_sha256
+        ]
+        self._store_queued(swapped, self._boot)
+
+    def _records_of(self, ids: Sequence[AtomId]) -> dict[AtomId, FileRecord]:
+        return {AtomId(str(record.entry.atom_id)): record for record in self._files.read(ids=ids).records}
+
+    def _stem_lookup(self, records: Mapping[AtomId, FileRecord]) -> StemLookup:
+        """Return the lookup of file names for links; `records` are known already."""
+        stems = {
+            str(atom_id): layout.file_stem(record.entry.path)
+            for atom_id, record in records.items()
+            if record.entry.state is not FileState.GONE
+        }
 
         def link(atom_id: str) -> str:
             if atom_id not in stems:
-                paths = self.files.paths_of([AtomId(atom_id)])
-                stems[atom_id] = layout.file_stem(paths[AtomId(atom_id)]) if paths else atom_id
+                path = self._files.paths_of([AtomId(atom_id)]).get(AtomId(atom_id))
+                stems[atom_id] = layout.file_stem(path) if path else atom_id
             return stems[atom_id]
 
         return link
 
-    def _store_queued(self, queued: Sequence[_QueuedFile]) -> None:
+    def _store_queued(self, queued: Sequence[_QueuedFile], boot: str) -> None:
         """Store files as they will be, and that they are still to be written."""
-        self._db.run_many(
-            "INSERT OR REPLACE INTO files VALUES(?,?,?,?,?,?,?,?,?)",
-            [(file.path, file.atom_id, "atom", file.data, None, None, None, None, 0) for file in queued],
-        )
+        self._files.put_files([(file.path, file.atom_id, FileState.ATOM, file.data, None) for file in queued], 0)
         self._db.run_many(
             "INSERT OR REPLACE INTO outbox(path, atom_id, base, ours, moved_from, boot) VALUES(?,?,?,?,?,?)",
             [
-                (file.path, file.atom_id, file.base, json.dumps(file.written_hashes), file.moved_from, self._boot)
+                (file.path, file.atom_id, file.base, json.dumps(file.written_hashes), file.moved_from, boot)
                 for file in queued
             ],
         )
 
-    def _render_change(
+    def _render(
         self,
-        old: Atom | None,
-        new: Atom,
-        snapshot: FileSnapshot | None,
+        atom: Atom,
         record: FileRecord | None,
         link: StemLookup,
-        queued: Sequence[_QueuedFile],
+        queued: Mapping[str, _QueuedFile],
+        position: int | None,
         signals: Signals | None = None,
     ) -> _QueuedFile | None:
-        """Return the file of one changed atom, on top of what is on the disk; None if nothing is to be written."""
-        if snapshot is not None:
-            self._accept_snapshot(new.id, snapshot, record)
-            record = self.files.record(snapshot.path)
+        """Return the file of an atom, on top of what is on the disk; None if nothing is to be written.
+
+        `position`: of the journal when the file was rendered last; None if the atom did not change since.
+        """
         if record is None:
-            return _QueuedFile(layout.path_for(new), new.id, atom_file.render_file(new, None, link))
-        path, data = record.entry.path, atom_file.render_file(new, record.data, link, signals=signals)
+            return _QueuedFile(layout.path_for(atom), atom.id, atom_file.render_file(atom, None, link))
+        path, base = record.entry.path, record.data or None  # a new file that a person made unreadable has no bytes
+        data = atom_file.render_file(atom, base, link, signals=signals)
         if record.entry.state is FileState.GONE:
-            return None if new.status in ENDED else _QueuedFile(path, new.id, data, None, record.written_hashes)
-        target = layout.path_for(new) if old is not None and path == layout.path_for(old) else path
-        if target != path and (self.files.entry(target) or any(file.path == target for file in queued)):
-            target = path  # the file of another atom is there
-        swapped_for = (snapshot.replaced_by_sha256,) if snapshot and snapshot.replaced_by_sha256 else ()
-        if data == record.data and target == path and not swapped_for:
+            return None if atom.status in ENDED else _QueuedFile(path, atom.id, data, None, record.written_hashes)
+        target = layout.path_for(atom)
+        if target != path:
+            is_taken = target in queued or self._files.read(paths=[target]).records
+            target = path if is_taken or not self._is_where_it_was_put(path, atom.id, position) else target
+        if data == record.data and target == path:
             return None
         base = record.base if record.is_pending else record.data
-        written_hashes = (*record.written_hashes, sha256(record.data), *swapped_for)
+        written_hashes = (*record.written_hashes, sha256(record.data))
         disk_path = self._path_on_disk(record)
         if target != path:
             self._db.run("DELETE FROM outbox WHERE path=?", (path,))
             self._db.run("DELETE FROM files WHERE path=?", (path,))
-        return _QueuedFile(target, new.id, data, base, written_hashes, disk_path if target != disk_path else None)
+        return _QueuedFile(target, atom.id, data, base, written_hashes, disk_path if target != disk_path else None)
+
+    def _is_where_it_was_put(self, path: str, atom_id: AtomId, position: int | None) -> bool:
+        """Return whether a file is where lamina put it; a file that a person moved stays there."""
+        if position is None:
+            return False
+        earlier = atoms_at(self._db, [atom_id], position).get(atom_id)
+        return earlier is not None and layout.path_for(earlier) == path
 
     def _path_on_disk(self, record: FileRecord) -> str:
         """Return where the file is on the disk: a pending move was not made yet."""
@@ -333,29 +256,14 @@ class Outbox:
         )
         return outbox_row[0] if outbox_row and outbox_row[0] else record.entry.path
 
-    def _accept_snapshot(self, atom_id: AtomId, snapshot: FileSnapshot, record: FileRecord | None) -> None:
-        """Store the bytes that a person saved as the current file of an atom."""
-        if record is not None and record.entry.path != snapshot.path:
-            self._db.run("DELETE FROM files WHERE path=?", (record.entry.path,))
-            self._db.run("DELETE FROM outbox WHERE path=?", (record.entry.path,))
-        self.files.put_file(snapshot.path, atom_id, FileState.ATOM, snapshot.data, snapshot.stamp, snapshot.checked_ns)
-        self._db.run("DELETE FROM outbox WHERE path=?", (snapshot.path,))
-
-    def mark_written(
-        self, written: Iterable[tuple[str, Stamp, bytes]], checked_ns: int, swapped_out: Iterable[bytes] = ()
-    ) -> None:
-        files = list(written)
-        with self._db.write_transaction(durable=False):
-            self._db.run("DELETE FROM outbox WHERE boot=? AND written_ns<?", (self._boot, checked_ns - SETTLED_NS))
-            self._db.run_many(
-                "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, inode=?, checked_ns=? WHERE path=? AND data=?",
-                [(*stamp_columns(stamp), checked_ns, path, data) for path, stamp, data in files],
-            )
-            self._db.run_many(
-                "INSERT OR REPLACE INTO swapped VALUES(?,?,?)",
-                [(sha256(data), data, checked_ns) for data in swapped_out],
-            )
-            self._db.run_many(_MARK_WRITTEN, [(path, data, checked_ns, self._boot) for path, _, data in files])
+    def confirm(self, files: Sequence[FileWritten], checked_ns: int) -> None:
+        """Store that files were written; the caller has a write transaction open."""
+        self._db.run("DELETE FROM outbox WHERE boot=? AND written_ns<?", (self._boot, checked_ns - SETTLED_NS))
+        self._db.run_many(
+            "UPDATE files SET size=?, mtime_ns=?, ctime_ns=?, inode=?, checked_ns=? WHERE path=? AND data=?",
+            [(*stamp_columns(file.stamp), checked_ns, file.path, file.data) for file in files],
+        )
+        self._db.run_many(_MARK_WRITTEN, [(file.path, file.data, checked_ns, self._boot) for file in files])
 
     def rewrite_deleted_files(self, atoms: Iterable[Atom]) -> None:
         """Render deleted files from what their atoms contain now; the caller has the write transaction open."""
@@ -364,18 +272,15 @@ class Outbox:
 
     def remove_files_of(self, ids: Iterable[AtomId]) -> list[str]:
         """Remove the files of erased atoms; return their paths. The caller has the write transaction open."""
-        paths: dict[str, None] = {}
-        for batch in batches(list(ids)):
-            marks = placeholders(batch)
-            for path, moved_from in self._db.rows(
-                f"SELECT f.path, o.moved_from FROM files f LEFT JOIN outbox o ON o.path=f.path "
-                f"WHERE f.atom_id IN ({marks})",
-                batch,
-            ):
-                paths |= dict.fromkeys(part for part in (path, moved_from) if part)
-            for table in ("outbox", "files", "problems"):
-                self._db.run(f"DELETE FROM {table} WHERE atom_id IN ({marks})", batch)
-        return [*paths]
+        values = (json.dumps(list(ids)),)
+        rows = self._db.rows(
+            "SELECT f.path, o.moved_from FROM files f LEFT JOIN outbox o ON o.path=f.path "
+            "WHERE f.atom_id IN (SELECT value FROM json_each(?))",
+            values,
+        )
+        for table in ("outbox", "files", "problems"):
+            self._db.run(f"DELETE FROM {table} WHERE atom_id IN (SELECT value FROM json_each(?))", values)
+        return list(dict.fromkeys(path for row in rows for path in row if path))
 
 
 def sha256(data: bytes) -> str:

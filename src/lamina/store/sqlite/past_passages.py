@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from lamina.atom.atom import Atom
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import Atom, AtomId
 from lamina.atom.passage import Passage, passage_digest, passages_of
 from lamina.store.sqlite.atoms import find_rewritten, past_versions
 from lamina.store.sqlite.database import Database

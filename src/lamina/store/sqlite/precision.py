@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId
 from lamina.errors import StoreBusy
 from lamina.store.encodings import FULL_BITS, MIN_BITS_FOR_STATES, EncodingSizes, PrecisionChange
 from lamina.store.sqlite.database import CorruptDatabase, Database

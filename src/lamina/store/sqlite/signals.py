@@ -11,10 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from lamina.atom.atom import Signals
-from lamina.atom.identity import AtomId
+from lamina.atom.atom import AtomId, Signals
 from lamina.atom.kinds import Layer
-from lamina.atom.scope import Scope
+from lamina.atom.provenance import Scope
 from lamina.lifecycle.signals import edit_counters
 from lamina.store.ageing_state import AGEING_STATUSES, BACKGROUND_VERBS, AgeingState
 from lamina.store.signals import SignalIncrement

@@ -18,7 +18,6 @@ from lamina.store.sqlite.graph import SqliteGraph
 from lamina.store.sqlite.history import HistoryFile
 from lamina.store.sqlite.in_memory_vectors import SEARCH_LIMITS, SearchLimits
 from lamina.store.sqlite.journal import SqliteJournal
-from lamina.store.sqlite.outbox import FileTable, Outbox
 from lamina.store.sqlite.passages import SqlitePassages
 from lamina.store.sqlite.projection import SqliteProjection
 from lamina.store.sqlite.queue import SqliteQueue
@@ -39,14 +38,16 @@ class SqliteStore:
             self.current_index = CurrentIndex(
                 folder, self.history, self.signals.ageing, self.lock, vfs=vfs, limits=limits
             )
-        outbox = Outbox(FileTable(db))
-        self.journal = SqliteJournal(self.history, outbox, clock, self.lock)
+        self.journal = SqliteJournal(self.history, clock, self.lock)
         self.atoms = SqliteAtoms(self.history, self.lock)
         self.passages = SqlitePassages(self.current_index, SqliteEncodings(self.current_index, self.history))
         self.graph = SqliteGraph(self.current_index)
         self.queue = SqliteQueue(db, clock)
-        self.projection = SqliteProjection(outbox, self.journal.write, self.signals.get)
-        self.admin = SqliteAdmin(folder, self.history, outbox, self.journal, self.current_index, clock, vfs=vfs)
+        self.projection = SqliteProjection(self.history, self.journal.append, self.signals.get, self.lock)
+        outbox = self.projection.outbox
+        self.admin = SqliteAdmin(
+            folder, self.history, outbox, self.journal, self.current_index, self.queue, clock, vfs=vfs
+        )
 
     @contextmanager
     def transaction(self, mode: TransactionMode) -> Iterator[SqliteTransaction]:
