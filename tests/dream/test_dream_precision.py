@@ -19,7 +19,7 @@ from lamina.atom.atom import AtomId
 from lamina.dream.report import DreamReport
 from lamina.dream.steps import NIGHTLY, STEPS, describe_changes
 from lamina.models.light_embedder import find_light_files
-from lamina.store.encodings import EncodingSizes, PrecisionChange
+from lamina.store.precision import EncodingSizes, PrecisionChange
 
 pytestmark = pytest.mark.skipif(not find_light_files(), reason="the light model is not installed")
 
@@ -62,12 +62,12 @@ def bits(memory: Memory, atom_id: AtomId) -> int:
 def stored_bits(memory: Memory, atom_id: AtomId) -> int:
     model = memory.engine.models.choice.light
     assert model is not None
-    vectors = memory.engine.store.passages.encodings.coarse_vectors(model.model.id, [(atom_id, 1)])
-    return vectors[atom_id, 1][0] if vectors else 32
+    vectors = memory.engine.store.passages.encodings.vectors(model.model.id, [(atom_id, 1)])
+    return vectors[atom_id, 1].bits
 
 
 def encoding_sizes(memory: Memory) -> EncodingSizes:
-    return memory.engine.store.passages.encodings.sizes()
+    return memory.engine.store.passages.encodings.precision.sizes()
 
 
 def notes(report: DreamReport) -> list[str]:

@@ -138,8 +138,8 @@ def test_an_endpoint_may_compute_vectors_of_1536_numbers(tmp_path: Path) -> None
             atom = memory.remember("The kettle is blue.").atom
             memory.embed()
             encodings = memory.engine.store.passages.encodings
-            (model,) = [name for name in encodings.count_by_model() if "text-embedding-3-small" in name]
-            assert encodings.vectors(model, [atom.id])[atom.id].shape == (1, 1536)
+            (model,) = [name for name in encodings.count().encoded if "text-embedding-3-small" in name]
+            assert encodings.vectors(model, [(atom.id, 1)])[atom.id, 1].rows.shape == (1, 1536)
 
 
 def test_the_same_words_are_stored_once_in_a_scope_and_may_be_in_two_scopes(memory: Memory) -> None:

@@ -198,7 +198,8 @@ def _cluster_themes(context: StepContext, embedder: Embedder, loose: Sequence[At
 
 def _load_vectors(context: StepContext, embedder: Embedder, atoms: Sequence[Atom]) -> Floats:
     """Return a unit vector for each statement; missing ones are computed."""
-    vectors = context.store.passages.encodings.vectors(embedder.model.id, [atom.id for atom in atoms])
+    stored = context.store.passages.encodings.vectors(embedder.model.id, [(atom.id, 1) for atom in atoms])
+    vectors = {atom_id: text_vectors.rows for (atom_id, _), text_vectors in stored.items()}
     missing = [atom for atom in atoms if atom.id not in vectors]
     encoded = embedder.encode_passages(
         [TextToEncode(passage_model_text(atom, passages_of(atom)[0]), MAX_CHUNKS) for atom in missing]

@@ -120,7 +120,7 @@ def encode_with_all(
 def _drop_unused_models(store: Store, embedders: Sequence[Embedder]) -> None:
     """Drop the results of models that are no longer in use, once nothing is missing."""
     in_use = {embedder.model.id for embedder in embedders}
-    others = [model for model in store.passages.encodings.count_by_model() if model not in in_use]
+    others = [model for model in store.passages.encodings.count().encoded if model not in in_use]
     # Static vectors are a fallback: using only them for a while does not mean that the transformer is no longer in use.
     if not others or all(embedder.model.states is TokenStates.PIECES for embedder in embedders):
         return
@@ -142,7 +142,8 @@ def _drop_model(store: Store, model: str) -> None:
 
 def _count_missing(store: Store, embedder: Embedder) -> int:
     """Return how many texts the model has not encoded."""
-    return store.passages.encodings.count_missing(embedder.model.id, embedder.model.states.value)
+    packings = {embedder.model.id: embedder.model.states.value}
+    return store.passages.encodings.count(packings).missing[embedder.model.id]
 
 
 def _job_name(model: str) -> str:

@@ -170,7 +170,7 @@ def _pairs_in_use(pairs: list[Pair], reviewer: Reviewer) -> list[Pair]:
 
 def _contradicting_statements(reviewer: Reviewer) -> list[Atom]:
     """Return the live statements with a contradicts link, as their files say."""
-    links = reviewer.store.graph.find_relations(RelationName.CONTRADICTS, reviewer.scopes, LIVE_STATUSES)
+    links = reviewer.store.graph.edges(None, reviewer.scopes, LIVE_STATUSES, RelationName.CONTRADICTS)
     ids = tuple(sorted({AtomId(atom_id) for link in links for atom_id in (link.source, link.target)}))
     if not ids:
         return []

@@ -17,7 +17,7 @@ from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
 from lamina.clock import Clock, FixedClock
 from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, OpenStore, Store, TextMatch, TextQuery
-from lamina.store.encodings import PackedStates
+from lamina.store.encodings import Encodings, PackedStates
 from lamina.store.passages import PassageFilter
 from lamina.store.projection import FileWritten, PendingFile
 from lamina.testing.capabilities import Capability
@@ -71,6 +71,11 @@ def coverage(store: Store, model: str, scopes: Sequence[Scope]) -> tuple[int, in
     """Return how many passages of these scopes a model has encoded, and how many there are."""
     summary = store.passages.statistics(scopes, [model])
     return summary.encoded[model], summary.count
+
+
+def count_missing(encodings: Encodings, model: str, packing: str | None = None) -> int:
+    """Return how many texts a model has to encode."""
+    return encodings.count({model: packing}).missing[model]
 
 
 def token_states(store: Store, model: str, digests: Iterable[bytes]) -> dict[bytes, PackedStates]:
