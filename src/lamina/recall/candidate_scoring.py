@@ -22,10 +22,10 @@ from lamina.models.errors import ModelError
 from lamina.models.reranker import Reranker
 from lamina.recall.recall_view import RecallView
 from lamina.recall.scoring_profiles import IS_QUESTION, LEARNT_BY_AGENT, RERANKED_COUNT, RERANKER_SHARE, ScoringProfile
-from lamina.store.ageing_state import AgeingState
 from lamina.store.base import Edge, TextMatch
 from lamina.store.encodings import PassageKey
 from lamina.store.passages import NearPassage
+from lamina.store.signals import AgeingState
 
 logger = logging.getLogger(__name__)
 
