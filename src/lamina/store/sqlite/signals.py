@@ -18,7 +18,7 @@ from lamina.lifecycle.signals import edit_counters
 from lamina.store.ageing_state import AGEING_STATUSES, BACKGROUND_VERBS, AgeingState
 from lamina.store.signals import SignalIncrement
 from lamina.store.sqlite.database import Database
-from lamina.store.sqlite.millis import from_millis, to_millis
+from lamina.text.timestamps import from_millis, to_millis
 
 _AGEING = ",".join(f"'{status}'" for status in sorted(AGEING_STATUSES))
 _BACKGROUND = ",".join(f"'{verb}'" for verb in sorted(BACKGROUND_VERBS))
