@@ -266,13 +266,13 @@ class MemoryReader:
     def signals(self, id: str) -> Signals:
         """Return an atom's usage counters."""
         atom_id = self.get(id).id
-        return self._store.signals.get([atom_id]).get(atom_id, Signals())
+        return self._store.signals.get([atom_id]).signals.get(atom_id, Signals())
 
     @verb(Operation.READ)
     def why(self, id: str) -> ImportanceReport:
         """Return how much an atom matters and why: the nine factors of its importance, and what ageing does with it."""
         atom = self.get(id)
-        moment = AgeingTime(self.now(), self._store.signals.ageing.last_activity(atom.scope))
+        moment = AgeingTime(self.now(), self._store.signals.last_activity(atom.scope))
         mode = RetentionMode(self.settings.retention)
         return report_importance(atom, load_signals_with_history(atom, self._store), moment, mode)
 

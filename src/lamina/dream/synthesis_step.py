@@ -221,7 +221,7 @@ def _subject_themes(context: StepContext, statements: Sequence[Atom], syntheses:
 
 def _best_statements(context: StepContext, atoms: Sequence[Atom]) -> tuple[Atom, ...]:
     """Return the most useful and most recent statements, no two with the same text."""
-    counters = context.store.signals.get([atom.id for atom in atoms])
+    counters = context.store.signals.get([atom.id for atom in atoms]).signals
 
     def usefulness(atom: Atom) -> float:
         quality = counters.get(atom.id, Signals()).quality_score

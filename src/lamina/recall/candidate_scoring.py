@@ -42,10 +42,10 @@ from lamina.recall.scoring_profiles import (
     TELLS_OF_TIME,
     ScoringProfile,
 )
-from lamina.store.ageing_state import AgeingState
 from lamina.store.base import Edge
 from lamina.store.encodings import PassageKey
 from lamina.store.passages import NearPassage, Partition, TextMatch
+from lamina.store.signals import AgeingState
 from lamina.text.time_windows import TimeWindows
 
 logger = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ _CLEARLY_NEARER = 2
 
 
 class _Tense(Enum):
-    """What a clause says about the time of its date, from verbs that leave no doubt to those that do."""
+    """The time of a date by its clause, from verbs that leave no doubt to those that do."""
 
     PAST = "past"
     MAYBE_PAST = "maybe past"

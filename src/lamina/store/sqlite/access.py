@@ -37,7 +37,7 @@ _VALID = (
 
 
 class SqliteAccess:
-    """One file that many processes open. A damaged one admits nobody: it is never replaced."""
+    """One file that many processes open. A damaged one admits no one: it is never replaced."""
 
     def __init__(self, folder: Path, *, vfs: str | None = None) -> None:
         self._path, self._token_file, self._vfs = folder / FILE_NAME, folder / TOKEN_FILE, vfs
