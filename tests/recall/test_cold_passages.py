@@ -13,7 +13,7 @@ from lamina import FixedClock, Memory
 from lamina.atom.atom import Atom
 from lamina.cli.record_views import explain_score
 from lamina.models.embedder import Embedder, EncodedText, TextToEncode
-from lamina.models.recomputed_token_states import MAX_RECOMPUTED, RecomputedStates
+from lamina.models.encoding_worker import MAX_RECOMPUTED, RecomputedStates
 from lamina.recall.hit import VectorPrecision
 from lamina.recall.hit_builder import DIMENSION_DEVIATION
 from lamina.store.encodings import UnencodedText
