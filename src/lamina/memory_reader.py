@@ -32,9 +32,8 @@ from lamina.models.errors import ModelMissing
 from lamina.recall import Recall, RecallRequest
 from lamina.recall.cited_answer import CitedAnswer, answer_question
 from lamina.recall.feedback import derive_citation_effects
-from lamina.recall.plan_context import PLAN_LAYERS, PlanContext, build_plan_context
 from lamina.recall.recall_view import list_historical_atoms, parse_view_time, read_historical_atom
-from lamina.recall.session_start_context import MAX_TOPIC_HITS, SessionContext
+from lamina.recall.starting_context import MAX_TOPIC_HITS, PLAN_LAYERS, PlanContext, SessionContext, build_plan_context
 from lamina.review.ageing_signals import count_confirmations, load_signals_with_history, load_standings
 from lamina.review.export import export
 from lamina.review.history import History, Transition, build_history

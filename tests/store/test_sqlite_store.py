@@ -38,11 +38,11 @@ from lamina.store.erasure import FingerprintKind, FingerprintText
 from lamina.store.signals import AgeingState
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.history import HistoryFile
-from lamina.store.sqlite.millis import from_millis, to_millis
 from lamina.store.sqlite.passages import MIN_CANDIDATES
 from lamina.testing import ANN, DAY, LOCAL, NOON, StoreContract, StoreHarness
 from lamina.testing.erasures import erase_atoms
 from lamina.text.analyser import analyse
+from lamina.text.timestamps import from_millis, to_millis
 
 
 class TestSqliteStoreContract(StoreContract):

@@ -20,7 +20,7 @@ from lamina.store.sqlite.database import CorruptDatabase
 from lamina.store.sqlite.history import HistoryFile
 from lamina.store.sqlite.in_memory_vectors import SearchLimits
 from lamina.store.sqlite.index import SqliteIndex
-from lamina.store.sqlite.past_passages import past_passages_of
+from lamina.store.sqlite.index_rows import past_passages_of
 from lamina.store.sqlite.precision import move_all
 from lamina.store.sqlite.signals import SqliteSignals
 from lamina.store.sqlite.vector_search import VectorSearch

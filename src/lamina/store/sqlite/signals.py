@@ -17,7 +17,7 @@ from lamina.atom.provenance import Scope
 from lamina.lifecycle.signals import edit_counters
 from lamina.store.signals import AGEING_STATUSES, BACKGROUND_VERBS, AgeingState, AtomUse, SignalIncrement
 from lamina.store.sqlite.database import Database
-from lamina.store.sqlite.millis import from_millis, to_millis
+from lamina.text.timestamps import from_millis, to_millis
 
 _AGEING = ",".join(f"'{status}'" for status in sorted(AGEING_STATUSES))
 _BACKGROUND = ",".join(f"'{verb}'" for verb in sorted(BACKGROUND_VERBS))
