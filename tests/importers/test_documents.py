@@ -1,7 +1,7 @@
 """Documents of people are read into pieces with their page, or refused with a reason.
 
-Covers `lamina.importers.documents.html_text`, `lamina.importers.documents.office_files` and
-`lamina.importers.documents.text_decoding`.
+Covers `lamina.importers.documents.html_tags`, `lamina.importers.documents.html_text`,
+`lamina.importers.documents.office_files` and `lamina.importers.documents.text_decoding`.
 """
 
 from __future__ import annotations

@@ -66,8 +66,8 @@ def collect_stats(store: Store, scopes: Sequence[Scope], state_folder: Path, pen
 
 def _vector_bytes(store: Store) -> dict[str, int]:
     """Return the bytes of vectors by precision, and of token states."""
-    room = store.passages.encodings.sizes()
-    return {f"{bits} bits": size for bits, (_, size) in room.vectors.items()} | {"token states": room.states[1]}
+    sizes = store.passages.encodings.sizes()
+    return {f"{bits} bits": size for bits, (_, size) in sizes.vectors.items()} | {"token states": sizes.states[1]}
 
 
 def _chat_usage(store: Store) -> dict[str, Any]:
