@@ -410,10 +410,10 @@ _SENTENCES = st.sampled_from(
 @given(st.lists(st.tuples(_SENTENCES, _PLACES), max_size=8), st.lists(st.booleans(), min_size=8, max_size=8))
 @settings(max_examples=60, deadline=None)
 def test_an_existing_file_is_never_missing_whatever_the_wording(
-    existing_project: Path, said: list[tuple[str, str]], whole: list[bool]
+    existing_project: Path, statements: list[tuple[str, str]], whole: list[bool]
 ) -> None:
     ground = CodeRoots([existing_project])
-    for (form, path), absolute in zip(said, whole, strict=False):
+    for (form, path), absolute in zip(statements, whole, strict=False):
         for reference in find_references(form.format(f"{existing_project}/{path}" if absolute else path)):
             assert ground.presence_of(reference) is Presence.PRESENT
 

@@ -78,9 +78,9 @@ def run_dream(workspace: VaultWorkspace, chat: Chat | None = None, memory: Memor
 
 
 def profile(workspace: VaultWorkspace) -> Atom:
-    found = find_root_page(workspace.memory.engine.store, workspace.memory.scope, PROFILE_PAGE)
-    assert found is not None
-    return found
+    page = find_root_page(workspace.memory.engine.store, workspace.memory.scope, PROFILE_PAGE)
+    assert page is not None
+    return page
 
 
 STATEMENTS = (

@@ -16,6 +16,7 @@ from lamina.atom.provenance import Scope, lineage_trust, readable_scopes, trust_
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.capture.store_reads import StoreReads
 from lamina.store.base import AtomFilter, Store, TextQuery
+from lamina.store.commit_rules import required_trust
 from lamina.store.passages import PassageFilter
 from lamina.text.analyser import analyse
 from lamina.text.normal_form import ComparisonForm, comparison_form, normal_form
@@ -148,7 +149,7 @@ class ExistingStatements:
 
     def required_trust(self, atom: Atom) -> float:
         """Return the trust that an origin needs to supersede the atom."""
-        return self._store.atoms.required_trust(atom) if atom.revision else self.trust_of_new(atom)
+        return required_trust(atom, self._store.atoms) if atom.revision else self.trust_of_new(atom)
 
     def trust_of_new(self, atom: Atom) -> float:
         """Return the trust of a statement that is not stored yet."""

@@ -20,7 +20,8 @@ from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.store_reads import StoreReads
 from lamina.errors import ClaimTaken, Refused, StaleRevision
 from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, Store, TransactionMode
-from lamina.store.waiting_passages import BufferedPassage
+from lamina.store.commit_rules import find_refusal_reason
+from lamina.store.queue import BufferedPassage
 
 T = TypeVar("T")
 
@@ -112,7 +113,7 @@ def commit_verdicts(
     with store.transaction(TransactionMode.WRITE) as transaction:
         committed = transaction.journal.append(commit)
         if not committed.is_repeat:
-            transaction.queue.buffer.add(segment_batch.queued)
+            transaction.queue.add_passages(segment_batch.queued)
     return _make_receipt(committed, outcomes)
 
 
@@ -198,7 +199,7 @@ def limit_to_trust(changed: Mapping[AtomId, Atom], origin: Origin, scope: Scope,
 
 def _is_forbidden(atom: Atom, origin: Origin, store: Store) -> bool:
     return (
-        store.atoms.find_refusal_reason(atom, origin) is not None
+        find_refusal_reason(atom, origin, store.atoms) is not None
         if atom.revision
         else TRUST[atom.origin] > TRUST[origin]
     )

@@ -96,7 +96,7 @@ def cards(context: StepContext) -> StepPlan:
     """Update the pages of names, the profile, and the identity page from what changed."""
     store, month = context.store, f"cards {context.now:%Y-%m}"
     position = store.journal.position()
-    plan = plan_cards_since(context, store.queue.dream_progress.get_position(context.scope, month))
+    plan = plan_cards_since(context, store.queue.get_position(context.scope, month))
     return plan.then_mark_read(context, month, position)
 
 

@@ -31,6 +31,7 @@ from lamina.dream.entity_page_text import (
     without_summary,
 )
 from lamina.store.base import AtomFilter, CommitResult, Store
+from lamina.store.commit_rules import required_trust
 from lamina.text.calendar_days import MONTHS_AND_NAMES, is_calendar_name
 from lamina.text.normal_form import name_form, normal_form
 
@@ -228,7 +229,7 @@ def merge_pages(pages: Sequence[Atom], store: Store) -> tuple[Atom, list[Atom]]:
 
 
 def _is_edited(page: Atom, store: Store) -> bool:
-    return store.atoms.required_trust(page) > TRUST[Origin.DREAM]
+    return required_trust(page, store.atoms) > TRUST[Origin.DREAM]
 
 
 def dream_writer(scope: Scope) -> Writer:

@@ -127,7 +127,7 @@ class StepPlan:
 
         def after() -> None:
             self.after_commit()
-            context.store.queue.dream_progress.set_position(context.scope, name, position)
+            context.store.queue.set_position(context.scope, name, position)
 
         return replace(self, after_commit=after)
 

@@ -16,6 +16,7 @@ from lamina.atom.provenance import SOURCES_KEY, Origin, Scope, sources_digest
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
 from lamina.dream.dream import VERB
 from lamina.dream.step import StepContext
+from lamina.store.commit_rules import find_refusal_reason
 from lamina.text.normal_form import name_form, normal_form, shorten_line
 
 KIND = "synthesis"
@@ -164,7 +165,7 @@ class ExistingSyntheses:
         """Return whether no origin other than a dream has edited it."""
         if synthesis.pinned:
             return False
-        return self._store.atoms.find_refusal_reason(synthesis.with_(status=Status.TOMBSTONED), Origin.DREAM) is None
+        return find_refusal_reason(synthesis.with_(status=Status.TOMBSTONED), Origin.DREAM, self._store.atoms) is None
 
     def _settles(self, synthesis: Atom, count: int, sources: str | None = None) -> bool:
         """Return whether a synthesis leaves nothing to do for its theme at this threshold.

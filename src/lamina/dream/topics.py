@@ -66,7 +66,7 @@ MAX_TOPICS = 200
 def topics(context: StepContext) -> StepPlan:
     """Plan the topics page if statements changed since the last time."""
     position = context.store.journal.position()
-    last_position = context.store.queue.dream_progress.get_position(context.scope, TOPICS_PAGE)
+    last_position = context.store.queue.get_position(context.scope, TOPICS_PAGE)
     changes = changes_since(context, last_position) if last_position is not None else None
     plan = plan_topics(context) if changes is None or changes.kinds else StepPlan()
     return plan.then_mark_read(context, TOPICS_PAGE, position)

@@ -117,7 +117,7 @@ class SessionReading:
 
     def read_queues(self, scopes: Sequence[Scope], progress: Progress | None = None) -> list[Receipt]:
         """Extract statements from everything that is queued in these scopes, and publish them."""
-        queues = [queue for queue in self._access.engine.store.queue.buffer.backlogs() if queue.scope in scopes]
+        queues = [queue for queue in self._access.engine.store.queue.list_backlogs() if queue.scope in scopes]
         receipts: list[Receipt] = []
         for n, queue in enumerate(queues):
             if progress:
@@ -146,7 +146,7 @@ class SessionReading:
 
     def count_queued(self) -> int:
         """Return the number of passages that are queued in the caller's scopes."""
-        backlogs, scopes = self._access.engine.store.queue.buffer.backlogs(), self._access.caller.scopes
+        backlogs, scopes = self._access.engine.store.queue.list_backlogs(), self._access.caller.scopes
         return sum(queue.passage_count for queue in backlogs if queue.scope in scopes)
 
     @property
@@ -156,9 +156,7 @@ class SessionReading:
     def _lease_session(self, scope: Scope, session_id: str) -> AbstractContextManager[SessionLease | None]:
         engine = self._access.engine
         return engine.effects.lease_session(
-            SessionLease(
-                engine.store.queue.buffer, scope, session_id, engine.clock.now, is_instant=self._extractor.is_instant
-            )
+            SessionLease(engine.store.queue, scope, session_id, is_instant=self._extractor.is_instant)
         )
 
     def _extract_session(self, scope: Scope, session_id: str, lease: SessionLease | None) -> list[Receipt]:

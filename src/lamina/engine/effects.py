@@ -29,6 +29,7 @@ from lamina.model_registry import ModelRegistry
 from lamina.models.encoding_worker import EncodingProgress, encode_with_all
 from lamina.recall.hit import Recall
 from lamina.review.erase import Eraser, ErasureReceipt, dry_run_receipt, finish_erasures
+from lamina.store.admin import SavedRecall
 from lamina.store.base import Store, TransactionMode
 from lamina.store.projection import KnownFiles
 from lamina.sync import Progress, SyncReport, VaultSync
@@ -153,7 +154,7 @@ class Effects:
     @contextmanager
     def hold_import_job(self, scope: Scope, path: Path) -> Iterator[ImportProgress]:
         """Register the import of a path and its progress; Refused while another process imports it."""
-        with hold_import_job(self._store.queue.jobs, scope, path) as report:
+        with hold_import_job(self._store.queue, scope, path) as report:
             yield report
 
     def read_imported(self, read: Callable[[], list[Receipt]]) -> list[Receipt]:
@@ -171,8 +172,8 @@ class Effects:
     def log_recall(self, recalled: Recall, scope: Scope) -> None:
         """Store what a recall returned, so that feedback can be given on it."""
         try:
-            ids = [atom.id for hit in recalled.hits for atom in (hit.atom, *hit.statements)]
-            self._store.admin.recalls.save(recalled.id, ids, recalled.asked_at, scope)
+            ids = tuple(atom.id for hit in recalled.hits for atom in (hit.atom, *hit.statements))
+            self._store.admin.recalls.save(SavedRecall(recalled.id, ids), recalled.asked_at, scope)
         except StoreError as error:
             logger.warning("no feedback can be given on recall %s: %s", recalled.id, summarise_error(error))
 

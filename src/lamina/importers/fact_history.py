@@ -27,6 +27,7 @@ from lamina.importers.evidence_quotes import QuoteLocator
 from lamina.importers.import_items import IMPORTED_FROM, ImportedFact
 from lamina.lifecycle.signals import merge_counters
 from lamina.store.base import AtomFilter, Store
+from lamina.store.commit_rules import find_refusal_reason
 from lamina.text.timestamps import format_time
 
 PAGE_SIZE = 2000
@@ -122,7 +123,7 @@ class ForeignSuccessions:
         )
         with_predecessor = successor.with_(supersedes=(*successor.supersedes, before.id))
         # If the successor is of a more trusted origin, only the ended statement may be changed.
-        both = self._store.atoms.find_refusal_reason(with_predecessor, writer.origin) is None
+        both = find_refusal_reason(with_predecessor, writer.origin, self._store.atoms) is None
         with suppress(Refused):
             reason = f"{successor.id} followed {before.id}"
             changed = [with_successor, with_predecessor] if both else [with_successor]
@@ -163,7 +164,7 @@ def write_fact(
 
 def _store_signals(atom: Atom, imported: Signals, store: Store) -> None:
     """Store the counters of an imported statement, merged with those of the statement that it repeats."""
-    counted = store.signals.get([atom.id]).get(atom.id, Signals())
+    counted = store.signals.get([atom.id]).signals.get(atom.id, Signals())
     merged = imported if counted == Signals() else merge_counters(counted, imported)
     if merged != counted:
         store.signals.put(atom.id, merged)
@@ -231,7 +232,7 @@ def _write_ended(
         )
         if (
             existing.status is not Status.CONSTRAINED
-            or store.atoms.find_refusal_reason(ended, writer.origin) is not None
+            or find_refusal_reason(ended, writer.origin, store.atoms) is not None
         ):
             return Receipt(
                 None, (Outcome(Result.DUPLICATE, existing, "a decision about it was already made in this vault"),)

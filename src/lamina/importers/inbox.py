@@ -33,8 +33,8 @@ from lamina.importers.import_writer import (
     run_import,
 )
 from lamina.importers.note_folder import list_folder
+from lamina.store.admin import FileProblem
 from lamina.store.base import Store
-from lamina.store.problems import FileProblem
 from lamina.store.projection import FileDeleted, FileRead, FileState
 from lamina.sync.disk_diff import has_changed
 from lamina.vault import layout

@@ -121,8 +121,8 @@ def _continue_value(atom: Atom, stored: Atom) -> StatementVerdict:
     is_newer = start > effective_from(stored) and normal_form(atom.content) != normal_form(stored.content)
     if not is_newer or stored.is_episode:
         merged = atom.with_(status=Status.MERGED, superseded_by=(*atom.superseded_by, stored.id))
-        kept = stored.with_(supersedes=(*stored.supersedes, atom.id))
-        return StatementVerdict(Result.MERGED, merged, (kept,), reason)
+        successor = stored.with_(supersedes=(*stored.supersedes, atom.id))
+        return StatementVerdict(Result.MERGED, merged, (successor,), reason)
     return _supersede_sources(atom, [stored], start, reason)
 
 

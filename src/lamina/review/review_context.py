@@ -15,8 +15,8 @@ from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.redact import redact
 from lamina.capture.statement_commit import Writer
 from lamina.errors import InvalidInput, Refused
+from lamina.store.admin import FileProblem
 from lamina.store.base import AtomFilter, Store
-from lamina.store.problems import FileProblem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from lamina.atom.provenance import Scope
 from lamina.atom.status import TRANSITIONS, Status, TransitionCause
 from lamina.clock import Clock, disk_time_ns
 from lamina.errors import Refused, StaleRevision
+from lamina.store.admin import FileProblem
 from lamina.store.base import AtomFilter, FileSnapshot, Store, TransactionMode
-from lamina.store.problems import FileProblem
 from lamina.store.projection import (
     BytesSwappedOut,
     FileChanges,

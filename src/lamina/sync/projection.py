@@ -12,8 +12,8 @@ from enum import Enum
 
 from lamina.clock import disk_time_ns
 from lamina.errors import Refused
+from lamina.store.admin import FileProblem
 from lamina.store.base import Store
-from lamina.store.problems import FileProblem
 from lamina.store.projection import BytesSwappedOut, FileRecord, FileWritten, PendingFile, Projection, SwapsForgotten
 from lamina.sync.disk_diff import try_parse
 from lamina.sync.edit_commit import EditCommitter

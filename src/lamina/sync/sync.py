@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lamina.atom.atom import IdSource
 from lamina.clock import Clock, disk_time_ns
+from lamina.store.admin import FileProblem
 from lamina.store.base import Store
-from lamina.store.problems import FileProblem
 from lamina.store.projection import BytesSwappedOut, FileState, FileWritten, KnownFiles, PendingFile
 from lamina.sync.disk_diff import NO_STAMP, DiskChanges, DiskDiff, ReadFile
 from lamina.sync.edit_commit import EditCommitter
@@ -51,8 +51,9 @@ class VaultSync:
         if self._is_in_sync(changes):
             return report
         with self._disk.lock("vault", LOCK_SECONDS):
+            unconfirmed = self._ledger.pending_files(unconfirmed=True)  # before a save in a copy queues a file anew
             self._swap_copies.process(report)
-            is_recovered = self._recover()
+            is_recovered = self._recover(unconfirmed)
             self._write_pending(report)
             changes = self._diff.scan() if is_recovered else self._diff.recheck(changes)
             self._apply_changes(changes, report, accept_deletions=accept_deletions, progress=progress)
@@ -110,12 +111,11 @@ class VaultSync:
         """Return edits that broke a rule, and copies of known files: the obstacle may be gone now."""
         return [problem.path for problem in self._problems.list() if problem.kind in ("refused", "duplicate-id")]
 
-    def _recover(self) -> bool:
+    def _recover(self, unconfirmed: Sequence[PendingFile]) -> bool:
         """After a reboot, write files again from the ledger that had not reached the disk.
 
         Returns whether there were any: then earlier scans are invalid.
         """
-        unconfirmed = self._ledger.pending_files(unconfirmed=True)
         unknown_paths = self._diff.find_unknown_files() if unconfirmed else []
         rewritten: list[FileWritten] = []
         swapped_out: list[BytesSwappedOut] = []

@@ -63,7 +63,7 @@ class AtomReadContract(Contract):
             assert harness.store.atoms.read(AtomFilter(scopes=(), ids=(atom.id,))) == []
             assert harness.journal.read([]) == []
             assert harness.store.graph.edges([atom.id], []) == []
-            assert harness.store.atoms.count_by([], "status") == {}
+            assert harness.store.atoms.count_by("status", AtomFilter(scopes=())) == {}
             everything = PassageFilter(
                 scopes=(), statuses=frozenset(Status), memory_types=frozenset(MemoryType), valid_at=NOON
             )
@@ -93,7 +93,7 @@ class AtomReadContract(Contract):
                 assert {atom.scope for atom in harness.read(*filters)} == set(filters)
                 assert len(harness.find_ids("tea", *filters)) == len(filters)
                 assert {entry.scope for entry in harness.journal.read(filters)} == set(filters)
-                assert harness.store.atoms.count_by(filters, "status") == {"active": len(filters)}
+                assert harness.store.atoms.count_by("status", AtomFilter(scopes=filters)) == {"active": len(filters)}
 
     def test_every_part_of_a_filter_selects_atoms(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -106,7 +106,9 @@ class AtomReadContract(Contract):
 
             def chosen(**filters: Any) -> set[AtomId]:
                 matches = {atom.id for atom in harness.read(**filters)}
-                assert harness.store.atoms.count(AtomFilter(scopes=(LOCAL,), **filters, limit=1)) == len(matches)
+                assert sum(
+                    harness.store.atoms.count_by("status", AtomFilter(scopes=(LOCAL,), **filters, limit=1)).values()
+                ) == len(matches)
                 return matches
 
             assert chosen() == {plain.id, rule.id, city.id, bare.id}
@@ -181,10 +183,14 @@ class AtomReadContract(Contract):
     def test_counts_of_atoms_by_field(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             harness.add("a"), harness.add("b", kind="rule"), harness.add("c", status=Status.ARCHIVED)
-            assert harness.store.atoms.count_by([LOCAL], "status") == {"active": 2, "archived": 1}
-            assert harness.store.atoms.count_by([LOCAL], "kind") == {"fact": 2, "rule": 1}
-            assert harness.store.atoms.count_by([LOCAL], "memory_type") == {"fact": 2, "procedure": 1}
-            assert harness.store.atoms.count_by([LOCAL], "layer") == {"semantic": 2, "procedural": 1}
+            counts = {
+                "status": {"active": 2, "archived": 1},
+                "kind": {"fact": 2, "rule": 1},
+                "memory_type": {"fact": 2, "procedure": 1},
+                "layer": {"semantic": 2, "procedural": 1},
+            }
+            for field, expected in counts.items():
+                assert harness.store.atoms.count_by(field, AtomFilter(scopes=(LOCAL,), limit=1)) == expected
 
 
 def _seconds(moment: datetime | None) -> float:

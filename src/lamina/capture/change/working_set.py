@@ -14,6 +14,7 @@ from lamina.atom.provenance import Scope, trust_of
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.capture.store_reads import StoreReads
 from lamina.store.base import AtomFilter, TextQuery
+from lamina.store.commit_rules import required_trust
 from lamina.store.passages import PassageFilter
 
 MAX_STATEMENTS_ABOUT = 200
@@ -89,7 +90,7 @@ class WorkingSet:
 
     def required_trust(self, atom: Atom) -> float:
         """Return the trust that an origin needs to change the status of an atom."""
-        return self.store.atoms.required_trust(atom) if atom.revision else trust_of(atom.origin)
+        return required_trust(atom, self.store.atoms) if atom.revision else trust_of(atom.origin)
 
     def stored_version(self, atom_id: AtomId) -> Atom | None:
         """Return an atom as stored; None if it is new in this commit."""

@@ -69,6 +69,6 @@ def block(
 
 @write_endpoint(router, "/blocks/{workstream}/add")
 def block_add(context: CurrentWriter, workstream: Workstream, body: BlockNoteBody) -> ChangeDocument:
-    """Add a note under a role; beyond fifteen notes the oldest are folded."""
+    """Add a note under a role; beyond fifteen notes the oldest are merged."""
     note = context.memory.block(workstream, private=body.private).add(body.role, body.text)
     return change_document(context.memory, note)
