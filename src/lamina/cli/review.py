@@ -21,7 +21,6 @@ from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextL
 from lamina.cli.receipts import atom_outcome_blocks, commit_data, outcome_data, undo_blocks
 from lamina.cli.record_views import atom_data, format_day, name_atoms, one_line_text, read_quotes, short_id
 from lamina.errors import InvalidInput
-from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -131,7 +130,9 @@ def pairs(
     for pair in pair_list:
         blocks += _pair_blocks(session, pair)
     empty_note = [] if pair_list else [TextLine("no two statements contradict each other")]
-    return CommandResult([_pair_data(session.memory, pair) for pair in pair_list], (*blocks, *empty_note))
+    from lamina.documents.pending_items import pair_document
+
+    return CommandResult([pair_document(session.memory, pair).data() for pair in pair_list], (*blocks, *empty_note))
 
 
 @command(review, "keep", has_dry_run=True, example="lamina review keep 8qj1hjz0 --over 1hjz0z1a")
@@ -285,14 +286,3 @@ def _atom_pair_blocks(a: Atom, b: Atom, reason: str, fields: Sequence[tuple[str,
         for atom in (a, b)
     ]
     return [*lines, FieldList((("why", reason), *fields), indent=2)]
-
-
-def _pair_data(memory: Memory, pair: Pair) -> Json:
-    return {
-        "a": atom_data(pair.a, memory.path_of(pair.a.id)),
-        "b": atom_data(pair.b, memory.path_of(pair.b.id)),
-        "confidence": pair.confidence,
-        "reason": pair.reason,
-        "note": pair.note,
-        "later": format_time(pair.later) if pair.later else None,
-    }
