@@ -235,8 +235,8 @@ def test_relate_links_two_atoms_and_neighbours_returns_both_directions(memory: M
     for initial, result in (
         ((a.id, "loves", b.id), "'loves' is not one of contradicts"),
         ((a.id, "supports", a.id), "itself"),
-        ((a.id, "supports", b.id, 1.5), "confidence: Input should be less than or equal to 1"),
-        ((a.id, "supports", b.id, float("nan")), "confidence: Input should be"),
+        ((a.id, "supports", b.id, 1.5), "confidence: must be at most 1"),
+        ((a.id, "supports", b.id, float("nan")), "confidence: must be"),
     ):
         with pytest.raises(InvalidInput, match=result):
             memory.relate(*initial)

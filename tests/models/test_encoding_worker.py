@@ -30,7 +30,7 @@ from lamina.models.errors import ModelError, ModelUnreachable
 from lamina.models.light_embedder import WordLlama, find_light_files
 from lamina.store.sqlite import SqliteStore
 from lamina.testing import LOCAL, NOON, StoreHarness
-from lamina.testing.store_harness import coverage
+from lamina.testing.store_harness import count_missing, coverage
 from lamina.testing.stored_encodings import commit_segment
 from lamina.testing.vector_reference import WIDTH, make_states, make_vectors
 
@@ -192,8 +192,8 @@ def test_of_two_processes_one_encodes_and_nothing_is_encoded_twice(tmp_path: Pat
     result = [line for item in actual if item.exists() for line in item.read_text(encoding="utf-8").splitlines()]
     assert sorted(result) == sorted(texts)
     with open_store(vault) as store:
-        assert store.passages.encodings.count_missing("dice") == 0
-        assert store.passages.encodings.count_by_model() == {"dice": len(texts)}
+        assert count_missing(store.passages.encodings, "dice") == 0
+        assert store.passages.encodings.count().encoded == {"dice": len(texts)}
 
 
 def _encode_until_killed(folder: Path, holds: object) -> None:
@@ -262,7 +262,7 @@ def test_a_thread_encodes_on_notification_and_ends_when_stopped(tmp_path: Path) 
         harness.add("too late")
         thread.wake()
         assert threading.active_count() == before
-        assert store.passages.encodings.count_missing("dice") == 1
+        assert count_missing(store.passages.encodings, "dice") == 1
 
 
 def test_a_thread_that_never_started_is_stopped_immediately(tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def test_stopping_waits_for_the_current_batch_only(tmp_path: Path) -> None:
         stopping.join(LONG)
         assert not stopping.is_alive()
         assert len(batches) == 1
-        assert store.passages.encodings.count_missing("dice") == 500 - batches[0]
+        assert count_missing(store.passages.encodings, "dice") == 500 - batches[0]
         assert [job.holder for job in store.queue.list_jobs()] == [""]
 
 
@@ -309,7 +309,7 @@ def test_a_failing_model_is_retried(tmp_path: Path, caplog: pytest.LogCaptureFix
         thread.wake()
         assert done_event.wait(LONG)
         thread.stop()
-        assert store.passages.encodings.count_missing("dice") == 0
+        assert count_missing(store.passages.encodings, "dice") == 0
     assert "encoding failed and will be retried: ModelUnreachable" in caplog.text
 
 
@@ -326,7 +326,7 @@ def test_a_thread_waiting_to_retry_stops_immediately(tmp_path: Path) -> None:
         thread.wake()
         assert failed.wait(LONG)
         thread.stop()
-        assert store.passages.encodings.count_missing("dice") == 5
+        assert count_missing(store.passages.encodings, "dice") == 5
 
 
 def test_unfinished_work_of_another_process_is_done_after_its_lease_expired(tmp_path: Path) -> None:
@@ -346,7 +346,7 @@ def test_unfinished_work_of_another_process_is_done_after_its_lease_expired(tmp_
         thread.wake()
         assert done_event.wait(LONG)
         thread.stop()
-        assert store.passages.encodings.count_missing("dice") == 0
+        assert count_missing(store.passages.encodings, "dice") == 0
 
 
 # Another model, another packing
@@ -367,7 +367,7 @@ def test_vectors_of_the_old_model_are_dropped_once_the_new_one_has_encoded_every
     with open_store(tmp_path) as store:
 
         def embedders() -> list[Embedder]:
-            if not store.passages.encodings.count_missing("new"):
+            if not count_missing(store.passages.encodings, "new"):
                 done_event.set()
             return [new]
 
@@ -376,7 +376,7 @@ def test_vectors_of_the_old_model_are_dropped_once_the_new_one_has_encoded_every
         while not done_event.wait(0.01):
             thread.wake()
         thread.stop()
-        assert store.passages.encodings.count_by_model() == {"new": 20}
+        assert store.passages.encodings.count().encoded == {"new": 20}
         assert [job.name for job in store.queue.list_jobs() if job.holder] == []
 
 
@@ -386,11 +386,11 @@ def test_both_models_are_kept_until_the_new_one_has_encoded_everything(tmp_path:
     new = RandomEmbedder(lambda pieces: batches.append(len(pieces)), "new")
     with open_store(tmp_path) as store:
         encode_with_all(store, [new], lambda: bool(batches))
-        assert store.passages.encodings.count_by_model() == {"new": batches[0], "old": 20}
+        assert store.passages.encodings.count().encoded == {"new": batches[0], "old": 20}
         encode_with_all(store, [old, new], never_stop)
-        assert store.passages.encodings.count_by_model() == {"new": 20, "old": 20}
+        assert store.passages.encodings.count().encoded == {"new": 20, "old": 20}
         encode_with_all(store, [new], never_stop)
-        assert store.passages.encodings.count_by_model() == {"new": 20}
+        assert store.passages.encodings.count().encoded == {"new": 20}
 
 
 def test_a_model_another_process_is_encoding_with_is_kept(tmp_path: Path) -> None:
@@ -398,10 +398,10 @@ def test_a_model_another_process_is_encoding_with_is_kept(tmp_path: Path) -> Non
     with open_store(tmp_path) as store:
         assert store.queue.lease("encode old", "somebody", LEASE_SECONDS)
         encode_with_all(store, [new], never_stop)
-        assert store.passages.encodings.count_by_model() == {"new": 20, "old": 20}
+        assert store.passages.encodings.count().encoded == {"new": 20, "old": 20}
         store.queue.release("encode old", "somebody")
         encode_with_all(store, [new], never_stop)
-        assert store.passages.encodings.count_by_model() == {"new": 20}
+        assert store.passages.encodings.count().encoded == {"new": 20}
 
 
 def test_static_vectors_and_no_model_replace_no_other_model(tmp_path: Path) -> None:
@@ -409,7 +409,7 @@ def test_static_vectors_and_no_model_replace_no_other_model(tmp_path: Path) -> N
     with open_store(tmp_path) as store:
         encode_with_all(store, [RandomEmbedder(model="static", states=TokenStates.PIECES)], never_stop)
         encode_with_all(store, [], never_stop)
-        assert store.passages.encodings.count_by_model() == {"old": 20, "static": 20}
+        assert store.passages.encodings.count().encoded == {"old": 20, "static": 20}
 
 
 def test_a_new_packing_encodes_every_text_again_and_keeps_the_vectors(tmp_path: Path) -> None:
@@ -423,4 +423,4 @@ def test_a_new_packing_encodes_every_text_again_and_keeps_the_vectors(tmp_path: 
         assert encode_with_all(store, [fine], never_stop) == 15
         assert len(set(result)) == len(result) == 20
         assert encode_with_all(store, [fine], never_stop) == 0
-        assert store.passages.encodings.count_by_model() == {"dice": 20}
+        assert store.passages.encodings.count().encoded == {"dice": 20}

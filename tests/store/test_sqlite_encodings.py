@@ -82,7 +82,7 @@ def test_no_row_survives_its_passage(tmp_path: Path) -> None:
             assert vectors == states
         encode_missing(harness)
         harness.store.passages.encodings.drop_model(OTHER_MODEL)
-        assert rows(tmp_path) == (harness.store.passages.encodings.count_by_model()[MODEL],) * 2 + (0, 0)
+        assert rows(tmp_path) == (harness.store.passages.encodings.count().encoded[MODEL],) * 2 + (0, 0)
         harness.store.passages.encodings.drop_model(MODEL)
         assert rows(tmp_path) == (0, 0, 0, 0)
 
@@ -98,7 +98,7 @@ def test_an_index_ahead_of_its_journal_keeps_no_encoding_unknown_to_the_journal(
     shutil.copy(tmp_path / "backup", tmp_path / "history.db")
     with open_store(tmp_path) as harness:
         assert len(nearest_passages(harness, "later")) == 1
-        assert harness.store.passages.encodings.count_by_model() == {MODEL: 1}
+        assert harness.store.passages.encodings.count().encoded == {MODEL: 1}
     assert rows(tmp_path) == (1, 1, 0, 0)
 
 

@@ -164,7 +164,8 @@ def _load_centroids(context: StepContext, model: str) -> list[NameCentroid]:
     )
     chosen = {form: tuple(by_name[form].values())[:MAX_ATOMS] for form in order[:MAX_NAMES]}
     ids = sorted({atom.id for atoms in chosen.values() for atom in atoms})
-    vectors = context.store.passages.encodings.vectors(model, ids)
+    stored = context.store.passages.encodings.vectors(model, [(atom_id, 1) for atom_id in ids])
+    vectors = {atom_id: text_vectors.rows for (atom_id, _), text_vectors in stored.items()}
     centroids = (
         _build_centroid(spelling[form], frozenset(by_name[form]), atoms, vectors) for form, atoms in chosen.items()
     )

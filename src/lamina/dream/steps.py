@@ -21,7 +21,7 @@ from lamina.dream.synthesis_step import merge
 from lamina.dream.topics import topics
 from lamina.store.admin import Retention
 from lamina.store.atoms import AtomFilter
-from lamina.store.encodings import PrecisionChange
+from lamina.store.precision import PrecisionChange
 
 LOG_RETENTION = timedelta(days=90)
 """How long recall logs and finished jobs are kept."""
@@ -57,7 +57,8 @@ BATCH_SIZE = 5000
 
 def precision(context: StepContext) -> StepPlan:
     """Set the precision of vectors that ageing computed, and drop the token states of cold passages."""
-    bits, encodings = context.store.signals.ageing.unapplied_bits(context.scope), context.store.passages.encodings
+    bits = context.store.signals.unapplied_bits(context.scope)
+    stored_precision = context.store.passages.encodings.precision
 
     def apply_precision() -> None:
         items = list(bits.items())
@@ -65,11 +66,11 @@ def precision(context: StepContext) -> StepPlan:
             if context.should_stop():
                 return  # the rest stays unmarked, and the next dream processes it
             batch = dict(items[start : start + BATCH_SIZE])
-            encodings.set_precision(batch)
-            context.store.signals.ageing.mark_bits_applied(batch)
-        encodings.reclaim()
+            stored_precision.change(batch)
+            context.store.signals.mark_bits_applied(batch)
+        stored_precision.reclaim()
 
-    changes = encodings.set_precision(bits, dry_run=True)
+    changes = stored_precision.change(bits, dry_run=True)
     return StepPlan(
         notes=(note,) if (note := describe_changes(changes)) else (),
         examined=f"{len(bits):,} memories whose vectors should have another precision",

@@ -40,9 +40,8 @@ from lamina.models.embedder import Embedder, TextToEncode
 from lamina.models.encoding_worker import MAX_CHUNKS
 from lamina.models.errors import ModelError
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise, strip_invisible
-from lamina.models.unit_vectors import normalise_rows
 from lamina.text.normal_form import name_form
-from lamina.vectors.integer_vectors import Floats
+from lamina.vectors.integer_vectors import Floats, normalise_rows
 
 _MAX_TOKENS = 1024
 
@@ -198,7 +197,8 @@ def _cluster_themes(context: StepContext, embedder: Embedder, loose: Sequence[At
 
 def _load_vectors(context: StepContext, embedder: Embedder, atoms: Sequence[Atom]) -> Floats:
     """Return a unit vector for each statement; missing ones are computed."""
-    vectors = context.store.passages.encodings.vectors(embedder.model.id, [atom.id for atom in atoms])
+    stored = context.store.passages.encodings.vectors(embedder.model.id, [(atom.id, 1) for atom in atoms])
+    vectors = {atom_id: text_vectors.rows for (atom_id, _), text_vectors in stored.items()}
     missing = [atom for atom in atoms if atom.id not in vectors]
     encoded = embedder.encode_passages(
         [TextToEncode(passage_model_text(atom, passages_of(atom)[0]), MAX_CHUNKS) for atom in missing]
@@ -221,7 +221,7 @@ def _subject_themes(context: StepContext, statements: Sequence[Atom], syntheses:
 
 def _best_statements(context: StepContext, atoms: Sequence[Atom]) -> tuple[Atom, ...]:
     """Return the most useful and most recent statements, no two with the same text."""
-    counters = context.store.signals.get([atom.id for atom in atoms])
+    counters = context.store.signals.get([atom.id for atom in atoms]).signals
 
     def usefulness(atom: Atom) -> float:
         quality = counters.get(atom.id, Signals()).quality_score

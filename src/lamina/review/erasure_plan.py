@@ -42,7 +42,7 @@ class PassageChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasurePlan:
-    """What an erasure removes and rewrites.
+    """The changes that an erasure makes: what it removes and rewrites.
 
     `rewritten`: other atoms with all versions. `reasons`: positions of commits that lose their reason. `problems`: path
     and kind of messages that quote the text. `telling_words`: words that a reason must not have. `target` is removed

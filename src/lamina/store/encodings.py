@@ -13,14 +13,11 @@ from typing import Protocol, TypeAlias
 from lamina.atom.atom import Atom, AtomId
 from lamina.atom.passage import Passage, is_assistant, passage_digest, passage_model_text
 from lamina.atom.provenance import Scope
+from lamina.store.precision import Precision
 from lamina.vectors.integer_vectors import Floats
 
 PassageKey: TypeAlias = tuple[AtomId, int]
 """A passage: its atom and its number in it."""
-FULL_BITS = 32
-"""Bits per dimension of a vector that is stored in full precision."""
-MIN_BITS_FOR_STATES = 8
-"""Bits from which on the token states of a text are stored too; below, they are recomputed when needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +60,19 @@ class TextEncoding:
 
 
 @dataclass(frozen=True, slots=True)
-class PrecisionChange:
-    """The effect of a change of precision.
+class TextVectors:
+    """The vectors of a text, one row per chunk, and the bits per dimension that they are stored in."""
 
-    How many vectors change to each number of bits, and how many texts lose their token states.
-    """
-
-    vectors: Mapping[int, int]
-    states: int = 0
+    bits: int
+    rows: Floats
 
 
 @dataclass(frozen=True, slots=True)
-class EncodingSizes:
-    """The size of all vectors, by bits, and of all token states: number of texts and bytes."""
+class EncodingCounts:
+    """How many texts each model has encoded, and how many texts a model still has to encode."""
 
-    vectors: Mapping[int, tuple[int, int]]
-    states: tuple[int, int]
+    encoded: Mapping[str, int]
+    missing: Mapping[str, int]
 
 
 class Encodings(Protocol):
@@ -86,11 +80,11 @@ class Encodings(Protocol):
 
     The vectors of a model do not depend on how its token states are packed; states in another packing are used until
     they are recomputed.
-
-    Each atom has a wanted number of bits per dimension, full precision by default; a text of several atoms is stored in
-    the most bits that one of them wants. Lower precision is computed from the full vector or from the text, never from
-    a vector of lower precision.
     """
+
+    @property
+    def precision(self) -> Precision:
+        """Return the bits per dimension that vectors are stored in; `FullPrecision` for a backend that has one form."""
 
     def find_missing(
         self, model: str, limit: int, scopes: Sequence[Scope] | None = None, packing: str | None = None
@@ -101,8 +95,9 @@ class Encodings(Protocol):
         the wanted bits.
         """
 
-    def count_missing(self, model: str, packing: str | None = None) -> int:
-        """Return how many texts `find_missing` would return without a limit."""
+    def count(self, packings: Mapping[str, str | None] | None = None) -> EncodingCounts:
+        """Return how many texts each model has encoded, and how many texts `find_missing` would return without a limit
+        for each of these models with its packing."""
 
     def put(self, model: str, encodings: Iterable[TextEncoding]) -> None:
         """Store what a model computed for these texts; texts that no longer exist are skipped.
@@ -111,32 +106,14 @@ class Encodings(Protocol):
         than the wanted bits. Below `MIN_BITS_FOR_STATES` no token states are stored.
         """
 
-    def count_by_model(self) -> dict[str, int]:
-        """Return how many texts each model has encoded."""
-
     def drop_model(self, model: str) -> None:
         """Delete everything that a model computed."""
 
-    def vectors(self, model: str, ids: Sequence[AtomId]) -> dict[AtomId, Floats]:
-        """Return the vectors of the first passage of each atom, one row per chunk; without those not encoded."""
+    def vectors(
+        self, model: str, keys: Collection[PassageKey], *, only_reduced: bool = False
+    ) -> dict[PassageKey, TextVectors]:
+        """Return the vectors of passages, without those not encoded; `only_reduced`: those in less than full
+        precision."""
 
     def states(self, models: Sequence[str], digests: Iterable[bytes]) -> dict[str, dict[bytes, PackedStates]]:
         """Return for each model the token states of texts in any packing; without those not encoded."""
-
-    def set_precision(self, bits: Mapping[AtomId, int], *, dry_run: bool = False) -> PrecisionChange:
-        """Store the vectors of these atoms in so many bits; those that cannot be converted become missing.
-
-        Until they are encoded again the stored ones are used. Another process may continue with what it has loaded.
-        """
-
-    def unused_bytes(self) -> int:
-        """Return about how many bytes of the index hold nothing since vectors were stored in fewer bits or deleted."""
-
-    def reclaim(self) -> int:
-        """Give unused bytes back to the disk if they are worth the work; return how many. Waits for no reader."""
-
-    def coarse_vectors(self, model: str, keys: Collection[PassageKey]) -> dict[PassageKey, tuple[int, Floats]]:
-        """Return, for passages below full precision, the bits and the decoded vectors, one row per chunk."""
-
-    def sizes(self) -> EncodingSizes:
-        """Return the size of all vectors and token states."""

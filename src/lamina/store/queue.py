@@ -54,7 +54,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeQuery:
-    """Which statements to probe: of these kinds, neither recorded nor used after `unused_since`, nor probed after
+    """A query for statements to probe: of these kinds, neither recorded nor used after `unused_since`, nor probed after
     `unprobed_since`; at most `limit`, those included that were probed after `counted_since`.
     """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lamina.atom.atom import IdSource
 from lamina.clock import Clock, disk_time_ns
@@ -53,8 +53,9 @@ class VaultSync:
         if self._is_in_sync(changes):
             return report
         with self._disk.lock("vault", LOCK_SECONDS):
+            unconfirmed = self._ledger.pending_files(unconfirmed=True)  # before a save in a copy queues a file anew
             self._swap_copies.process(report)
-            is_recovered = self._recover()
+            is_recovered = self._recover(unconfirmed)
             self._write_pending(report)
             changes = self._diff.scan() if is_recovered else self._diff.recheck(changes)
             self._apply_changes(changes, report, accept_deletions=accept_deletions, progress=progress)
@@ -113,12 +114,11 @@ class VaultSync:
         """Return edits that broke a rule, and copies of known files: the obstacle may be gone now."""
         return [problem.path for problem in self._problems.list() if problem.kind in ("refused", "duplicate-id")]
 
-    def _recover(self) -> bool:
+    def _recover(self, unconfirmed: Sequence[PendingFile]) -> bool:
         """After a reboot, write files again from the ledger that had not reached the disk.
 
         Returns whether there were any: then earlier scans are invalid.
         """
-        unconfirmed = self._ledger.pending_files(unconfirmed=True)
         unknown_paths = self._diff.find_unknown_files() if unconfirmed else []
         rewritten: list[FileWritten] = []
         swapped_out: list[BytesSwappedOut] = []

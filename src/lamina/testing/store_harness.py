@@ -17,7 +17,7 @@ from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
 from lamina.clock import Clock, FixedClock
 from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, OpenStore, Store, TextMatch, TextQuery
-from lamina.store.encodings import PackedStates
+from lamina.store.encodings import Encodings, PackedStates
 from lamina.store.passages import PassageFilter
 from lamina.store.projection import FileWritten, PendingFile
 from lamina.testing.capabilities import Capability
@@ -73,6 +73,11 @@ def coverage(store: Store, model: str, scopes: Sequence[Scope]) -> tuple[int, in
     return summary.encoded[model], summary.count
 
 
+def count_missing(encodings: Encodings, model: str, packing: str | None = None) -> int:
+    """Return how many texts a model has to encode."""
+    return encodings.count({model: packing}).missing[model]
+
+
 def token_states(store: Store, model: str, digests: Iterable[bytes]) -> dict[bytes, PackedStates]:
     """Return what one model stored as token states of these texts."""
     return store.passages.encodings.states([model], digests)[model]
@@ -84,7 +89,7 @@ class StoreHarness:
     def __init__(self, store: OpenStore, clock: FixedClock) -> None:
         self.store, self.clock, self.journal = store, clock, store.journal
         self.graph = store.graph
-        self.encodings, self.ageing = store.passages.encodings, store.signals.ageing
+        self.encodings = store.passages.encodings
         self.queue = store.queue
         self.erasures = store.admin.erasures
         self._ids = IdSource(os.urandom)
