@@ -101,7 +101,7 @@ def _parse_script(data: dict[str, Any]) -> ChangeScript:
 
 
 def _parse_steps(
-    data: dict[str, Any], heard: Mapping[str, ScriptSession], asked: Mapping[str, AskStep]
+    data: dict[str, Any], heard: Mapping[str, ScriptSession], questions: Mapping[str, AskStep]
 ) -> Sequence[ScriptStep]:
     match data["do"]:
         case "capture" | "recapture":
@@ -109,7 +109,7 @@ def _parse_steps(
         case "maintain":
             return [MaintainStep(data.get("times", 1))]
         case "check":
-            return [asked[check_id] for check_id in data["checks"]]
+            return [questions[check_id] for check_id in data["checks"]]
         case other:
             raise ValueError(f"there is no step {other!r}")
 

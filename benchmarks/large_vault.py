@@ -93,15 +93,15 @@ def _question(random: Random, session: BenchSession) -> str:
     return f"What did {random.choice(session.turns).speaker} say about {' '.join(words[start : start + 6])}?"
 
 
-def measure_vault(vault: Path, embedder: str, questions: Sequence[str], say: Say, *, made: bool) -> dict[str, float]:
+def measure_vault(vault: Path, embedder: str, questions: Sequence[str], say: Say, *, is_new: bool) -> dict[str, float]:
     """Encode the passages, build the vector index, then open the vault in a new process and ask.
 
     `made`: draw the vectors of the passages at random, which cost a search as much as real ones.
     """
     with lamina.open(vault, watch=False, settings=quiet_settings(embedder)) as memory:
-        say(f"{'drawing vectors for' if made else 'encoding with'} {embedder}")
+        say(f"{'drawing vectors for' if is_new else 'encoding with'} {embedder}")
         began = time.perf_counter()
-        if made:
+        if is_new:
             _draw_vectors(memory, say)
         memory.embed()
         figures = {"encode_s": time.perf_counter() - began}

@@ -98,10 +98,10 @@ def keep_first_turns(person: Person, most: int) -> Person:
         return person
     sessions: list[BenchSession] = []
     for session in person.sessions:
-        kept = session.turns[:most]
-        most -= len(kept)
-        if kept:
-            sessions.append(replace(session, turns=kept))
+        turns = session.turns[:most]
+        most -= len(turns)
+        if turns:
+            sessions.append(replace(session, turns=turns))
     spoken = {turn.id for session in sessions for turn in session.turns}
     checks = tuple(
         check for check in person.checks if check.kind == "unknown" or (check.turns and check.turns <= spoken)

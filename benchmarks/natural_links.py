@@ -42,13 +42,13 @@ class LinkTally:
 
     judged: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How many links there are of each grade and verdict: right, wrong, unlabelled or neutral; mixed besides."""
-    found: Counter[frozenset[str]] = field(default_factory=Counter)
+    links: Counter[frozenset[str]] = field(default_factory=Counter)
     """For each wanted pair the grades of the links that match it."""
 
     def add(self, other: LinkTally) -> None:
         """Count the other's links and pairs too."""
         self.judged += other.judged
-        self.found += other.found
+        self.links += other.links
 
     def figures(self) -> dict[str, dict[str, float | None]]:
         """Return the figures of sure links, likely links and both; precision and recall in percent, None of nothing."""
@@ -58,7 +58,7 @@ class LinkTally:
         count: Counter[str] = Counter()
         for (grade, verdict), many in self.judged.items():
             count[verdict] += many if grade in grades else 0
-        counted, linked = count["right"] + count["wrong"], sum(n for met, n in self.found.items() if met & grades)
+        counted, linked = count["right"] + count["wrong"], sum(n for met, n in self.links.items() if met & grades)
         return {
             "given": counted + count["unlabelled"] + count["neutral"],
             "right": count["right"],
@@ -68,9 +68,9 @@ class LinkTally:
             "mixed": count["mixed"],
             "precision": _percent(count["right"], counted),
             "strict precision": _percent(count["right"], counted + count["unlabelled"]),
-            "wanted": self.found.total(),
+            "wanted": self.links.total(),
             "found": linked,
-            "recall": _percent(linked, self.found.total()),
+            "recall": _percent(linked, self.links.total()),
         }
 
 
@@ -87,7 +87,7 @@ def score_links(given: Iterable[GivenLink], labels: Sequence[LinkLabel]) -> Link
             grades[n].add(link.grade)
     for label, met in zip(labels, grades, strict=True):
         if label.verdict in _WANTED and not label.note.startswith("chain"):
-            tally.found[frozenset(met)] += 1
+            tally.links[frozenset(met)] += 1
     return tally
 
 

@@ -50,20 +50,20 @@ class PeerMeasurement:
 
     settings: dict[str, Any]
     built: dict[str, dict[str, Any]] = field(default_factory=dict)
-    asked: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+    results: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
 
     @property
     def ours(self) -> Mapping[str, float]:
         """Return lamina's figures."""
-        return next(iter(self.asked["lamina"].values()))
+        return next(iter(self.results["lamina"].values()))
 
     def ratios(self) -> dict[str, dict[str, Any]]:
         """Return how many times as long each other engine takes at equal recall, and at which setting; None if it never
         reaches it.
         """
         ratios: dict[str, dict[str, Any]] = {}
-        for name, settings in self.asked.items():
+        for name, settings in self.results.items():
             equal = [
                 (figures["p50_ms"] / self.ours["p50_ms"], setting)
                 for setting, figures in settings.items()
@@ -76,13 +76,13 @@ class PeerMeasurement:
 
     def figures(self) -> dict[str, dict[str, Any]]:
         """Return all figures by engine."""
-        named = {name: {**self.built[name], "settings": settings} for name, settings in self.asked.items()}
+        named = {name: {**self.built[name], "settings": settings} for name, settings in self.results.items()}
         return named | {name: {"missing": why} for name, why in self.missing.items()}
 
     def rows(self) -> list[list[str]]:
         """Return a table row for each engine and setting."""
         rows = []
-        for name, settings in self.asked.items():
+        for name, settings in self.results.items():
             built = self.built[name]
             for setting, figures in settings.items():
                 rows.append(
@@ -149,7 +149,7 @@ def _write(source: VectorSource, folder: Path) -> ExactNeighbours:
     mapped = np.lib.format.open_memmap(folder / "vectors.npy", mode="w+", dtype=np.float32, shape=shape)
     truth = ExactNeighbours(source.questions)
     for block in source.blocks():
-        mapped[truth.seen : truth.seen + len(block)] = block
+        mapped[truth.count : truth.count + len(block)] = block
         truth.add_block(block)
     mapped.flush()
     np.save(folder / "questions.npy", source.questions)
@@ -166,7 +166,7 @@ def _ask(running: Mapping[str, _EngineProcess], truth: ExactNeighbours, result: 
             for setting, answer in child.ask(first, last).items():
                 answers[name].setdefault(setting, []).append(answer)
     for name, settings in answers.items():
-        result.asked[name] = {setting: _figures(rounds, truth) for setting, rounds in settings.items()}
+        result.results[name] = {setting: _figures(rounds, truth) for setting, rounds in settings.items()}
 
 
 def _figures(rounds: Sequence[Mapping[str, Any]], truth: ExactNeighbours) -> dict[str, float]:

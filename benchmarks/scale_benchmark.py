@@ -124,7 +124,7 @@ def measure_vaults(
     for size in sizes:
         with TemporaryDirectory(prefix="lamina-scale-") as place:
             texts = fill_vault(Path(place) / "vault", conversations, size, seed, say)[:questions]
-            figures = measure_vault(Path(place) / "vault", "light", texts, say, made=size >= drawn_from)
+            figures = measure_vault(Path(place) / "vault", "light", texts, say, is_new=size >= drawn_from)
             result.whole[size] = {name: round(value, 3) for name, value in figures.items()}
 
 

@@ -25,6 +25,7 @@ from lamina.atom.status import RECALL_WEIGHT
 from lamina.memory import Memory
 from lamina.settings import Settings
 from lamina.store.base import TextQuery
+from lamina.store.passages import PassageFilter
 from lamina.text.analyser import STOP_WORDS, query_tokens
 
 Say = Callable[[str], None]
@@ -284,11 +285,13 @@ def _recall_at_10(memory: Memory, questions: Sequence[BenchQuestion], lookup: Tu
     total = 0.0
     for question in questions:
         query = TextQuery(
-            scopes=memory.scopes,
+            filter=PassageFilter(
+                scopes=memory.scopes,
+                statuses=frozenset(RECALL_WEIGHT),
+                memory_types=frozenset(MemoryType),
+                valid_at=memory.now(),
+            ),
             tokens=tuple(term.token for term in query_tokens(question.text)),
-            statuses=frozenset(RECALL_WEIGHT),
-            memory_types=frozenset(MemoryType),
-            valid_at=memory.now(),
             limit=10,
             is_exhaustive=exhaustive,
         )

@@ -39,7 +39,7 @@ class ExactNeighbours:
     questions: Floats
     rows: NDArray[np.int64] = field(init=False)
     near: Floats = field(init=False)
-    seen: int = 0
+    count: int = 0
 
     def __post_init__(self) -> None:
         self.rows = np.zeros((len(self.questions), 0), dtype=np.int64)
@@ -48,11 +48,11 @@ class ExactNeighbours:
     def add_block(self, block: Floats) -> None:
         """Add the next vectors."""
         near = np.concatenate([self.near, self.questions @ block.T], axis=1)
-        block_rows = np.broadcast_to(np.arange(self.seen, self.seen + len(block)), (len(near), len(block)))
+        block_rows = np.broadcast_to(np.arange(self.count, self.count + len(block)), (len(near), len(block)))
         rows = np.concatenate([self.rows, block_rows], axis=1)
         best = np.argpartition(-near, min(NEAREST, near.shape[1]) - 1, axis=1)[:, :NEAREST]
         self.near, self.rows = np.take_along_axis(near, best, axis=1), np.take_along_axis(rows, best, axis=1)
-        self.seen += len(block)
+        self.count += len(block)
 
     def share(self, answers: list[list[int]]) -> float:
         """Return how many of the nearest were found, in percent."""

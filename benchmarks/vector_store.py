@@ -82,7 +82,7 @@ def build_vector_store(
     mapped = np.lib.format.open_memmap(folder / "whole.npy", mode="w+", dtype=np.float32, shape=shape)
     table, truth = BenchVectorStore(folder, limits), ExactNeighbours(source.questions)
     for block in source.blocks():
-        mapped[truth.seen : truth.seen + len(block)] = block
+        mapped[truth.count : truth.count + len(block)] = block
         table.append(block)
         truth.add_block(block)
     mapped.flush()

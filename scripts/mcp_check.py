@@ -72,10 +72,10 @@ class Check:
 
     name: str
     passed: bool
-    told: str = ""
+    detail: str = ""
 
     def __str__(self) -> str:
-        return f"{'ok  ' if self.passed else 'FAIL'} {self.name}{f': {self.told}' if self.told else ''}"
+        return f"{'ok  ' if self.passed else 'FAIL'} {self.name}{f': {self.detail}' if self.detail else ''}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,18 +113,18 @@ def _items(sessions: Sequence[BenchSession]) -> list[tuple[str, str]]:
 def _write_task(
     folder: Path,
     conversations: Sequence[BenchCollection],
-    asked: Sequence[Sequence[BenchQuestion]],
+    questions: Sequence[Sequence[BenchQuestion]],
     sessions: Sequence[BenchSession],
     chosen: Sequence[str],
 ) -> None:
     task: dict[str, Any] = {
         "collections": [
             {"items": _items(conversation.sessions), "questions": [question.text for question in group]}
-            for conversation, group in zip(conversations, asked, strict=True)
+            for conversation, group in zip(conversations, questions, strict=True)
         ],
         "speed": {"items": _items(sessions), "questions": list(chosen)},
     }
-    texts = {text for _, text in task["speed"]["items"]} | {question.text for group in asked for question in group}
+    texts = {text for _, text in task["speed"]["items"]} | {question.text for group in questions for question in group}
     (folder / "task.json").write_text(json.dumps(task), encoding="utf-8")
     _embed(folder, sorted(texts))
 
@@ -146,7 +146,7 @@ def _models() -> Path:
     return models_folder(os.environ, Path.home(), sys.platform)
 
 
-def _theirs(name: str, folder: Path, python: str, asked: Sequence[Sequence[BenchQuestion]]) -> dict[str, Any]:
+def _theirs(name: str, folder: Path, python: str, questions: Sequence[Sequence[BenchQuestion]]) -> dict[str, Any]:
     _say(f"running {name}")
     program = Path(__file__).with_name("peer.py")
     process = subprocess.run([python, str(program), name, str(folder)], check=False, stdout=subprocess.DEVNULL)
@@ -159,7 +159,7 @@ def _theirs(name: str, folder: Path, python: str, asked: Sequence[Sequence[Bench
         return {"name": name, "failed": reason}
     grades = [
         grade_ranking(unique_in_order(ranking), question.turns)
-        for group, rankings in zip(asked, result["found"], strict=True)
+        for group, rankings in zip(questions, result["found"], strict=True)
         for question, ranking in zip(group, rankings, strict=True)
     ]
     return {

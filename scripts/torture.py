@@ -1,70 +1,162 @@
-"""Run the long version of the torture tests, with progress on standard error.
+"""Run the torture suites at full size: seeded, resumable, bounded in time, with a report as JSON for each.
 
-    python scripts/torture.py [kills|faults|processes|reading|people|power|full|all] [--count N] [--seed S]
+    python scripts/torture.py SUITE|all [--count N] [--seed S] [--minutes M] [--resume DIR] [--report FILE]
+    python scripts/torture.py SUITE --seed S --batch N
+    python scripts/torture.py report [--resume DIR] [--write docs/reliability.md]
 
-Prints how often each was tried, what failed, and which failure rate that still allows (the rule of three).
+The state folder (`--resume`, default `.torture`) holds the progress of each suite, stored after each batch: a run that
+was stopped, or that `--minutes` ended, goes on where it was. `--batch` repeats one batch that failed. `report` prints
+the table of all reports, or writes it into a document.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import sys
-import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "torture"))
 
-from test_disk_full import full
-from test_editor_races import people
-from test_extraction_kills import reading
-from test_faults import faults
-from test_kills import kills
-from test_power_loss import power
-from test_processes import holders, processes
-from torture_harness import Tally, fresh_seed, separate_process
+import test_clock_jumps
+import test_concurrent_use
+import test_disk_full
+import test_editor_races
+import test_faults
+import test_index_damage
+import test_kills
+import test_old_formats
+import test_power_loss
+from torture_suite import (
+    Progress,
+    Suite,
+    batch_seed,
+    fresh_seed,
+    open_pool,
+    prepare_process,
+    run_batch,
+    run_suite,
+    summary_line,
+)
 
-Bar = Callable[[int, int, Path], Tally]
-
-BARS: dict[str, tuple[int, list[Bar]]] = {
-    "kills": (20_000, [lambda count, seed, folder: separate_process(kills, count, seed, folder, lanes=2)]),
-    "faults": (4, [lambda count, seed, folder: separate_process(faults, count, seed, folder)]),
-    "processes": (
-        1_000,
-        [processes, lambda count, seed, folder: separate_process(holders, max(1, count // 10), seed, folder)],
-    ),
-    "reading": (1_000, [lambda count, seed, folder: separate_process(reading, count, seed, folder)]),
-    "people": (400, [people]),
-    "power": (10_000, [lambda count, seed, folder: separate_process(power, count, seed, folder, lanes=2)]),
-    "full": (1_000, [lambda count, seed, folder: separate_process(full, count, seed, folder)]),
+SUITES: dict[str, Suite] = {
+    suite.name: suite
+    for suite in (
+        test_kills.SUITE,
+        test_power_loss.SUITE,
+        test_editor_races.SUITE,
+        test_concurrent_use.SUITE,
+        test_concurrent_use.HOLDERS,
+        test_faults.SUITE,
+        test_faults.OPENINGS,
+        test_disk_full.SUITE,
+        test_clock_jumps.SUITE,
+        test_index_damage.SUITE,
+        test_old_formats.SUITE,
+    )
 }
-"""How often each is tried by default; each function says what `count` means."""
+STATE = Path(__file__).resolve().parent.parent / ".torture"
+TABLE = re.compile(r"(?<=<!-- reports -->\n).*?(?=<!-- end of reports -->)", re.DOTALL)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("bar", nargs="?", default="all", choices=[*BARS, "all"])
-    parser.add_argument("--count", type=int)
-    parser.add_argument("--seed", type=int)
+    parser.add_argument("suite", choices=[*SUITES, "all", "report"])
+    parser.add_argument("--count", type=int, help="how many runs; default the full size")
+    parser.add_argument("--seed", type=int, help="default a new one, or that of the run to resume")
+    parser.add_argument("--minutes", type=float, help="the most minutes for each suite")
+    parser.add_argument("--lanes", type=int, help="how many batches at once; default two")
+    parser.add_argument("--resume", type=Path, default=STATE, metavar="DIR", help="the state folder")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="where the report is written as JSON too")
+    parser.add_argument("--batch", type=int, help="repeat this batch only; needs the seed of its run")
+    parser.add_argument("--write", type=Path, metavar="DOCUMENT", help="the document that gets the table of reports")
     options = parser.parse_args()
-    seed = fresh_seed() if options.seed is None else options.seed
-    failed = False
-    for name in BARS if options.bar == "all" else [options.bar]:
-        default_count, bars = BARS[name]
-        for bar in bars:
-            failed |= _run(bar, options.count or default_count, seed)
-    return 1 if failed else 0
+    if options.suite == "report":
+        return write_table(options.resume, options.write)
+    suites = list(SUITES.values()) if options.suite == "all" else [SUITES[options.suite]]
+    if options.batch is not None:
+        return repeat_batch(suites[0], options)
+    reports = [run(suite, options) for suite in suites]
+    if options.report is not None:
+        options.report.write_text(json.dumps(reports if len(reports) > 1 else reports[0], indent=2) + "\n")
+    return 1 if any(report["failed"] for report in reports) else 0
 
 
-def _run(bar: Bar, count: int, seed: int) -> bool:
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="lamina-torture-", ignore_cleanup_errors=True) as folder:
-        tally = bar(count, seed, Path(folder))
-    lines = [f"{tally.summary()} (seed {seed}, {time.monotonic() - began:.0f} s)", *tally.failures[:50]]
-    sys.stdout.write("\n  ".join(lines) + "\n")
+def run(suite: Suite, options: argparse.Namespace) -> dict[str, Any]:
+    """Run a suite, or what is left of it, and return its report, which is stored beside its progress."""
+    options.resume.mkdir(parents=True, exist_ok=True)
+    file = options.resume / f"{suite.name}.progress.json"
+    progress = load_progress(suite, file, options)
+    lanes = min(suite.lanes, options.lanes or suite.lanes)
+    with open_pool(lanes) as pool:
+        report = run_suite(suite, progress, pool, lanes=lanes, state=file, minutes=options.minutes)
+    (options.resume / f"{suite.name}.json").write_text(json.dumps(report, indent=2) + "\n")
+    sys.stdout.write("\n  ".join([summary_line(report), *report["failures"][:50]]) + "\n")
     sys.stdout.flush()
-    return bool(tally.failures)
+    return report
+
+
+def load_progress(suite: Suite, file: Path, options: argparse.Namespace) -> Progress:
+    """Return the stored progress; a new one if there is none, or if it has another seed."""
+    if file.exists():
+        progress = Progress.load(file)
+        if options.seed in (None, progress.seed):
+            progress.count = options.count or suite.count
+            return progress
+    seed = fresh_seed() if options.seed is None else options.seed
+    return Progress(suite.name, seed, options.count or suite.count)
+
+
+def repeat_batch(suite: Suite, options: argparse.Namespace) -> int:
+    """Run one batch in this process."""
+    if options.seed is None:
+        sys.exit("--batch needs --seed, the seed of the run that failed")
+    prepare_process()
+    seed = batch_seed(suite, options.seed, options.batch)
+    tally = run_batch(suite.run, options.batch, options.count or suite.batch, seed)
+    sys.stdout.write("\n".join([f"{tally.runs} {suite.unit}, {len(tally.failures)} failures", *tally.failures]) + "\n")
+    return 1 if tally.failures else 0
+
+
+def write_table(folder: Path, document: Path | None) -> int:
+    """Print the table of all reports in a folder, or write it into a document between its two marks."""
+    found = {name: folder / f"{name}.json" for name in SUITES}
+    table = table_of([json.loads(file.read_text()) for file in found.values() if file.exists()])
+    if document is None:
+        sys.stdout.write(table)
+        return 0
+    text = document.read_text()
+    if not TABLE.search(text):
+        sys.exit(f"{document} has no <!-- reports --> and <!-- end of reports -->")
+    document.write_text(TABLE.sub(lambda _: table, text))
+    return 0
+
+
+def table_of(reports: list[dict[str, Any]]) -> str:
+    """Return the reports as a markdown table."""
+    lines = [
+        "| suite | runs | failures | rate at 95 % | further counts | seed | commit | minutes |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for report in reports:
+        bound = f"< {report['bound']:.2g}" if report["bound"] else "-"
+        counts = [f"{number:,} {name}" for name, number in report["counts"].items()]
+        counts += [f"{name} {seconds:.2f} s" for name, seconds in report["longest"].items()]
+        fields = (
+            report["suite"],
+            f"{report['runs']:,} {report['unit']}" + ("" if report["complete"] else f" of {report['count']:,}"),
+            str(report["failed"]),
+            bound,
+            "; ".join(counts),
+            str(report["seed"]),
+            ", ".join(report["commits"]),
+            f"{report['seconds'] / 60:.1f}",
+        )
+        lines.append(f"| {' | '.join(fields)} |")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

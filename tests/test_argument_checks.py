@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import pytest
+from pydantic import Field, TypeAdapter, ValidationError
 
 import lamina
 from lamina.argument_checks import describe_faults, verb
 from lamina.capture.caller_input import Draft, RevisionFields, StatementFields
 from lamina.errors import InvalidInput
 from lamina.memory import Memory
+from lamina.validation_messages import describe_fault
 
 RECEIVERS: dict[str, Callable[[Memory], object]] = {
     "memory": lambda memory: memory,
@@ -127,7 +130,7 @@ def test_an_argument_of_a_wrong_type_is_named(
         if parameter.default is parameter.empty and parameter.name not in ("self", argument)
     ]
     arguments = dict.fromkeys(required, "text") | {argument: value}
-    with pytest.raises(InvalidInput, match=rf"\b{argument}\b.*: Input should be"):
+    with pytest.raises(InvalidInput, match=rf"\b{argument}\b.*: must be"):
         getattr(RECEIVERS[receiver](memory), name)(**arguments)
 
 
@@ -143,7 +146,7 @@ def test_a_wrong_value_is_refused_with_the_name_of_the_argument(
 @pytest.mark.parametrize("value", [None, 5, b"tea"])
 def test_a_required_text_is_nothing_but_text(memory: Memory, value: Any) -> None:
     for call in (memory.recall, memory.remember, memory.get, memory.history, memory.answer, memory.plan_context):
-        with pytest.raises(InvalidInput, match=r"^(question|content|id|goal): Input should be a valid string$"):
+        with pytest.raises(InvalidInput, match=r"^(question|content|id|goal): must be text$"):
             call(value)
 
 
@@ -166,12 +169,12 @@ def test_arguments_of_open_that_it_does_not_have_are_settings(tmp_path: Path) ->
     ("options", "message"),
     [
         ({"colour": "blue"}, r"^colour: unknown setting; the settings are assistant_prior, background, "),
-        ({"batch_turns": 0}, r"^batch_turns: Input should be greater than or equal to 1$"),
-        ({"retention": "steep"}, r"^retention: Input should be 'l2'"),
+        ({"batch_turns": 0}, r"^batch_turns: must be at least 1$"),
+        ({"retention": "steep"}, r"^retention: must be 'l2'"),
         ({"ceiling": "robot"}, r"^ceiling: 'robot' is not one of human, agent"),
-        ({"clock": 5}, r"^clock: Input should be Clock$"),
-        ({"scope": 5}, r"^scope: Input should be a valid string$"),
-        ({"settings": {"watch": False}}, r"^settings: Input should be"),
+        ({"clock": 5}, r"^clock: must be a Clock$"),
+        ({"scope": 5}, r"^scope: must be text$"),
+        ({"settings": {"watch": False}}, r"^settings: must be a Settings"),
     ],
 )
 def test_open_refuses_what_is_neither_an_argument_nor_a_setting(
@@ -193,14 +196,32 @@ def test_an_argument_of_several_types_is_named_once_with_all_of_them() -> None:
     def paint(colour: int | list[str]) -> None:
         raise AssertionError("the arguments are wrong")
 
-    with pytest.raises(InvalidInput, match=r"^colour: Input should be a valid integer or a valid list$"):
+    with pytest.raises(InvalidInput, match=r"^colour: must be a whole number or a list$"):
         paint("blue")  # type: ignore[arg-type]
 
 
 def test_faults_name_the_field_and_do_not_repeat_the_value() -> None:
-    from pydantic import ValidationError
-
     with pytest.raises(ValidationError) as raised:
         Draft.model_validate({"content": "tea", "kind": "SECRET", "extra": 1})
     text = describe_faults(raised.value)
     assert "kind: " in text and "extra: unknown argument" in text and "SECRET" not in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "message"),
+    [
+        (int, "x", "must be a whole number"),
+        (bool, "x", "must be true or false"),
+        (dict[str, int], 5, "must be an object"),
+        (Literal["up", "down"], "left", "must be 'up' or 'down'"),
+        (Annotated[list[int], Field(max_length=1)], [1, 2], "must have at most 1 items"),
+        (Annotated[str, Field(pattern="^[a-z]+$")], "A1", "must match the pattern ^[a-z]+$"),
+        (Annotated[float, Field(gt=0)], 0, "must be more than 0.0"),
+        (datetime, "soon", "must be a date or a time, such as 2026-03-02 or 2026-03-02T09:00Z"),
+    ],
+)
+def test_what_is_wrong_with_a_value_is_said_in_plain_words(kind: Any, value: object, message: str) -> None:
+    with pytest.raises(ValidationError) as raised:
+        TypeAdapter(kind).validate_python(value)
+    (fault,) = raised.value.errors()
+    assert describe_fault(fault) == message

@@ -1,6 +1,6 @@
 """What each verb of Memory does, and its errors.
 
-Covers `lamina.engine.atom_changes`, `lamina.engine.effects`, `lamina.engine.engine`, `lamina.engine.enum_input`,
+Covers `lamina.engine.atom_changes`, `lamina.engine.effects`, `lamina.engine.engine`, `lamina.argument_checks`,
 `lamina.engine.statement_writing`, `lamina.review.history`, `lamina.review.revision_fields` and
 `lamina.review.vault_health`.
 """
@@ -36,6 +36,7 @@ from lamina import (
 )
 from lamina.atom.kinds import MemoryType
 from lamina.store.base import TextQuery
+from lamina.store.passages import PassageFilter
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
@@ -234,8 +235,8 @@ def test_relate_links_two_atoms_and_neighbours_returns_both_directions(memory: M
     for initial, result in (
         ((a.id, "loves", b.id), "'loves' is not one of contradicts"),
         ((a.id, "supports", a.id), "itself"),
-        ((a.id, "supports", b.id, 1.5), "confidence: Input should be less than or equal to 1"),
-        ((a.id, "supports", b.id, float("nan")), "confidence: Input should be"),
+        ((a.id, "supports", b.id, 1.5), "confidence: must be at most 1"),
+        ((a.id, "supports", b.id, float("nan")), "confidence: must be"),
     ):
         with pytest.raises(InvalidInput, match=result):
             memory.relate(*initial)
@@ -268,7 +269,7 @@ def test_inside_a_trial_only_the_memory_that_it_yields_may_be_used(memory: Memor
             memory.get(atom.id)
         with pytest.raises(Refused, match="inside a trial"):
             memory.remember("black coffee")
-    assert [each.content for each in memory.list(status=None)] == ["green tea"]
+    assert [atom.content for atom in memory.list(status=None)] == ["green tea"]
     assert sorted(memory.root.rglob("*.md")) == before
     assert memory.upkeep.doctor(deep=True).healthy
 
@@ -414,11 +415,13 @@ def test_text_is_searched_within_permitted_scopes_only(memory: Memory) -> None:
 
     def query(*scopes: str) -> TextQuery:
         return TextQuery(
-            scopes=tuple(lamina.Scope(scope) for scope in scopes),
+            filter=PassageFilter(
+                scopes=tuple(lamina.Scope(scope) for scope in scopes),
+                statuses=frozenset(Status),
+                memory_types=frozenset(MemoryType),
+                valid_at=NOON,
+            ),
             tokens=("tea",),
-            statuses=frozenset(Status),
-            memory_types=frozenset(MemoryType),
-            valid_at=NOON,
             limit=5,
         )
 

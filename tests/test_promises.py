@@ -317,7 +317,9 @@ def test_every_public_name_has_a_docstring() -> None:
 
 
 def test_public_signatures_are_fully_typed() -> None:
-    for name, member in [each for kind in (Memory, Upkeep) for each in inspect.getmembers(kind, inspect.isfunction)]:
+    for name, member in [
+        method for kind in (Memory, Upkeep) for method in inspect.getmembers(kind, inspect.isfunction)
+    ]:
         if not name.startswith("_"):
             hints = get_type_hints(member, vars(sys.modules[member.__module__]))
             wanted = set(inspect.signature(member).parameters) - {"self"} | {"return"}

@@ -11,8 +11,8 @@ from typing import Any
 import lamina
 from lamina import Atom, FixedClock, Memory, Origin
 from lamina.atom.status import TransitionCause
+from lamina.store.admin import FileProblem
 from lamina.store.base import AtomChange, Commit
-from lamina.store.problems import FileProblem
 
 
 class VaultWorkspace:

@@ -82,12 +82,12 @@ class ChatLists:
         if question.kind not in CURRENT_KINDS or not question.gold:
             return None
         stated = [slot for slot, turns in self._facts.items() if question.gold[0] in turns]
-        asked, words = self._vectors[question.text], set(content_tokens(question.text))
+        vector, words = self._vectors[question.text], set(content_tokens(question.text))
         scores = []
         for slot in stated:
             name = slot.partition(":")[2].removeprefix("me/").replace("/", " ")
             shared = len(words & set(content_tokens(name)))
-            scores.append((float(asked @ self._vectors[name]) + 0.2 * shared, slot))
+            scores.append((float(vector @ self._vectors[name]) + 0.2 * shared, slot))
         scores.sort(reverse=True)
         is_clear = scores and (len(scores) == 1 or scores[0][0] >= scores[1][0] + CLEAR_MARGIN)
         return scores[0][1] if is_clear else None
@@ -123,10 +123,10 @@ class ChatLists:
     def outdated(self, question: str) -> set[int] | None:
         """Return the turns that state an earlier value of what a question asks for; None where that is not known."""
         number = next(n for n, candidate in enumerate(self.chat.questions) if candidate.text == question)
-        asked, slot = self.chat.questions[number], self._slots[number]
-        if asked.kind not in CURRENT_KINDS or slot is None or not asked.gold:
+        annotated, slot = self.chat.questions[number], self._slots[number]
+        if annotated.kind not in CURRENT_KINDS or slot is None or not annotated.gold:
             return None
-        labels = self._labels(asked, self._facts.get(slot, {}), self._turns[-1].number)
+        labels = self._labels(annotated, self._facts.get(slot, {}), self._turns[-1].number)
         return {n for n, label in labels.items() if label == OUTDATED}
 
     def _list(
@@ -154,10 +154,10 @@ class ChatLists:
 
     def _nearness(self, question: str, turns: Sequence[Turn]) -> Iterator[tuple[Turn, float]]:
         """Yield the similarity of each turn to a question by vectors and rare words, as a search would compute it."""
-        asked, vector = frozenset(content_tokens(question)), self._vectors[question]
-        known = sum(self._rarity.get(word, 0.0) for word in asked) or 1.0
+        tokens, vector = frozenset(content_tokens(question)), self._vectors[question]
+        known = sum(self._rarity.get(word, 0.0) for word in tokens) or 1.0
         for turn in turns:
-            shared = sum(self._rarity[word] for word in asked & self._words[turn.number]) / known
+            shared = sum(self._rarity[word] for word in tokens & self._words[turn.number]) / known
             yield turn, float(vector @ self._vectors[turn.text]) + 0.6 * shared
 
     def _labels(self, question: Question, stated: dict[int, Fact], last: int) -> dict[int, int | None]:

@@ -58,15 +58,15 @@ def find_strangers(chats: Iterable[AnnotatedChat]) -> list[str]:
 def draw_request_list(request: RequestInTalk, strangers: Sequence[str], draw: random.Random) -> ReadingList:
     """Return a list of a request: what it means, if that is there, turns before it and statements of strangers."""
     has_target = draw.random() >= WITHOUT_TARGET
-    meant = [entry for entry in request.earlier if entry[1]] if has_target else []
+    targets = [entry for entry in request.earlier if entry[1]] if has_target else []
     others = [entry for entry in request.earlier if not entry[1]]
-    count = draw.randint(1, MAX_CANDIDATES - 1 - len(meant))
+    count = draw.randint(1, MAX_CANDIDATES - 1 - len(targets))
     near = others[-RECENT:] if draw.random() < 0.7 else []
     pool = [entry for entry in others if entry not in near]
     chosen = [*near, *draw.sample(pool, min(len(pool), max(0, count - len(near))))]
     chosen += [(text, False) for text in draw.sample(strangers, max(0, count - len(chosen)))]
     place = {entry: n for n, entry in enumerate(request.earlier)}
-    rows = sorted([*meant, *chosen], key=lambda entry: place.get(entry, draw.uniform(0, len(place))))
+    rows = sorted([*targets, *chosen], key=lambda entry: place.get(entry, draw.uniform(0, len(place))))
     return ReadingList(
         "request", request.text, tuple(text for text, _ in rows), tuple(MEANT * int(is_meant) for _, is_meant in rows)
     )

@@ -1,21 +1,21 @@
 """Checks the arguments of public verbs against their annotations, so that a wrong one is named before anything is done.
 
-`verb` marks a public method: it checks the arguments, and reports the call to telemetry if it has an operation.
-"""
+`verb` marks a public method: it checks the arguments, and reports the call to telemetry if it has an operation."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable, Iterable
+from enum import StrEnum
 from typing import Annotated, Any, ParamSpec, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
-from pydantic_core import ErrorDetails
 
 from lamina.errors import InvalidInput
 from lamina.telemetry import Operation, traced
 from lamina.text.normal_form import escape_hidden
+from lamina.validation_messages import MUST_BE, describe_fault
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,8 +24,6 @@ Amount = Annotated[int, Field(ge=0)]
 """How many rows, hits or tokens."""
 
 _MAX_FAULTS, _MAX_NAME_LENGTH = 5, 80
-_EXPECTATION = "Input should be "
-_PLAIN_NAMES = {"Sequence": "a list", "Mapping": "an object", "Collection": "a list", "PathLike": "a path"}
 
 
 class _ArgumentModel(BaseModel):
@@ -108,7 +106,7 @@ def _expand_signature(signature: inspect.Signature, fields: type | None) -> insp
 def describe_faults(error: ValidationError, noun: str = "input") -> str:
     """Return what is wrong with which argument, without repeating the values; `noun` stands for the whole input."""
     faults = error.errors(include_url=False, include_input=False)[:_MAX_FAULTS]
-    return "; ".join(f"{_fault_name(fault['loc']) or noun}: {_fault_message(fault)}" for fault in faults)
+    return "; ".join(f"{_fault_name(fault['loc']) or noun}: {describe_fault(fault)}" for fault in faults)
 
 
 def _describe_alternatives(error: ValidationError) -> str:
@@ -117,30 +115,31 @@ def _describe_alternatives(error: ValidationError) -> str:
     for fault in error.errors(include_url=False, include_input=False):
         name, *parts = fault["loc"]
         place = _fault_name((name, *(part for part in parts if isinstance(part, int))))
-        messages.setdefault(place, []).append(_fault_message(fault))
+        messages.setdefault(place, []).append(describe_fault(fault))
     return "; ".join(f"{place}: {_join_alternatives(texts)}" for place, texts in list(messages.items())[:_MAX_FAULTS])
 
 
 def _join_alternatives(messages: list[str]) -> str:
     first, *others = dict.fromkeys(messages)
-    return " or ".join([first, *(text.removeprefix(_EXPECTATION) for text in others)])
+    return " or ".join([first, *(text.removeprefix(MUST_BE) for text in others)])
 
 
 def _fault_name(location: Iterable[str | int]) -> str:
     return escape_hidden(".".join(map(str, location)))[:_MAX_NAME_LENGTH]
 
 
-def _fault_message(fault: ErrorDetails) -> str:
-    """Return what is wrong, without internal terms."""
-    match fault["type"]:
-        case "extra_forbidden":
-            return "unknown argument"
-        case "model_type" | "dataclass_type" | "dict_type" | "mapping_type":
-            return "Input should be an object"
-        case "is_instance_of":
-            name = str(fault["ctx"]["class"]).rpartition(".")[2]
-            return _EXPECTATION + _PLAIN_NAMES.get(name, name)
-        case "sequence_str":
-            return f"{_EXPECTATION}a list"
-        case _:
-            return fault["msg"].removeprefix("Value error, ")
+E = TypeVar("E", bound=StrEnum)
+
+
+def parse_enum(enum_type: type[E], value: str, argument: str) -> E:
+    """Return the enum member of a value; InvalidInput with the choices if there is none."""
+    try:
+        return enum_type(value)
+    except ValueError as error:
+        raise InvalidInput(f"{argument}: {value!r} is not one of {', '.join(enum_type)}") from error
+
+
+def parse_enum_set(enum_type: type[E], values: str | Iterable[str] | None, argument: str) -> frozenset[E] | None:
+    """Return the enum members of one or several values, None for no value; InvalidInput with the choices."""
+    names = (values,) if isinstance(values, str) else tuple(values or ())
+    return frozenset(parse_enum(enum_type, name, argument) for name in names) or None

@@ -43,8 +43,8 @@ class Caller:
             parse_scope(f"org:{organisation_name(self.scope)}:agent:{name}")
         if private and named and self.agent:
             raise InvalidScope("a private write is for its agent alone; name no agents, or do not write it as private")
-        own = (self.agent,) if self.agent and not private else ()
-        return tuple(dict.fromkeys((*own, *named)))
+        caller_names = (self.agent,) if self.agent and not private else ()
+        return tuple(dict.fromkeys((*caller_names, *named)))
 
     def select_scopes(self, scopes: Sequence[str] | None) -> tuple[Scope, ...]:
         """Return the scopes to read, by default all that the caller may; InvalidScope for any other.

@@ -41,8 +41,8 @@ from lamina.models.retry import CallTiming
 from lamina.settings import Settings
 from lamina.states.replacement_verdict import ReplacementCertainty, judge_replacements
 from lamina.states.state_reader import StateReader
+from lamina.store.admin import Usage
 from lamina.store.base import Store
-from lamina.store.chat_usage import Usage
 from lamina.text.normal_form import normal_form
 
 
@@ -130,7 +130,7 @@ class ModelRegistry:
         return StepContext(
             store=store,
             scope=scope,
-            moment=AgeingTime(self._clock.now(), store.signals.ageing.last_activity(scope)),
+            moment=AgeingTime(self._clock.now(), store.signals.last_activity(scope)),
             ids=ids,
             retention_mode=RetentionMode(settings.retention),
             embedder=self._best_embedder,

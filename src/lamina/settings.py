@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, f
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from lamina.errors import InvalidInput
+from lamina.validation_messages import describe_fault
 
 
 class Dependency(BaseModel):
@@ -201,7 +202,7 @@ def _check_overrides(overrides: Mapping[str, object]) -> dict[str, Any]:
         checked = Settings(**given)
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False)
-        named = [(".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, ")) for fault in faults]
+        named = [(".".join(map(str, fault["loc"])), describe_fault(fault)) for fault in faults]
         if not {name.partition(".")[0] for name, _ in named} & given.keys():
             raise InvalidInput(f"settings cannot be used (LAMINA_* environment): {error}") from error
         raise InvalidInput("; ".join(f"{name}: {message}" for name, message in named)) from error

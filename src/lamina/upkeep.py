@@ -31,7 +31,8 @@ from lamina.review.charts import write_charts
 from lamina.review.review_context import parse_reason
 from lamina.review.rule_statement_migration import RereadResult, reread
 from lamina.review.vault_health import Diagnosis, collect_stats, problems_in
-from lamina.store.jobs import Job
+from lamina.store.atoms import AtomFilter
+from lamina.store.queue import Job
 from lamina.sync import Progress, SyncReport
 from lamina.telemetry import Operation
 from lamina.text.timestamps import TimeInput, parse_time_or_none, to_utc
@@ -62,7 +63,7 @@ class Upkeep:
         """Rebuild the index from the journal; return the number of atoms of this memory in it."""
         self.sync()
         self._store.admin.rebuild_index()
-        return sum(self._store.atoms.count_by(self._caller.scopes, "status").values())
+        return sum(self._store.atoms.count_by("status", AtomFilter(scopes=self._caller.scopes)).values())
 
     @verb(Operation.MAINTAIN)
     def reread(self, *, apply: bool = False) -> RereadResult:
@@ -139,7 +140,7 @@ class Upkeep:
         faults = self._store.admin.check() if deep else []
         chat = self._engine.models.find_chat_fault() if look else None
         faults += [chat] if chat else []
-        stopped = find_interrupted_imports(self._store.queue.jobs, self._caller.scopes, self._access.now())
+        stopped = find_interrupted_imports(self._store.queue, self._caller.scopes, self._access.now())
         problems = (*problems_in(self._store, self._caller.scopes), *stopped)
         return Diagnosis(problems, tuple(faults), tuple(self._diagnosis_notes()))
 
@@ -156,7 +157,7 @@ class Upkeep:
         now = self._access.now()
         return [
             replace(job, holder="", error=job.error or "interrupted") if is_interrupted(job, now) else job
-            for job in self._store.queue.jobs.list()
+            for job in self._store.queue.list_jobs()
         ]
 
     @verb()
@@ -194,7 +195,7 @@ class Upkeep:
     def _parse_simulated_time(self, at: TimeInput) -> datetime:
         moment = to_utc(at) if isinstance(at, datetime) else parse_time_or_none(str(at))
         if moment is None or moment < self._access.now():
-            raise InvalidInput(f"{at} is no time in the future; a simulation looks ahead, such as at 2030-06-01")
+            raise InvalidInput(f"at: {at} is not a time in the future; give one such as 2030-06-01")
         return moment
 
     def _diagnosis_notes(self) -> Iterable[str]:

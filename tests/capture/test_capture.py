@@ -301,12 +301,12 @@ TEXTS = st.lists(PIECES, min_size=1, max_size=12).map("".join).filter(lambda tex
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(TEXTS, st.sampled_from([None, "Ann", "B*b", "^p3"])), min_size=1, max_size=8))
 def test_any_text_is_returned_verbatim_from_the_file(
-    tmp_path_factory: pytest.TempPathFactory, said: list[tuple[str, str | None]]
+    tmp_path_factory: pytest.TempPathFactory, turns: list[tuple[str, str | None]]
 ) -> None:
     root = tmp_path_factory.mktemp("vault")
     with lamina.open(root, clock=FixedClock(NOON), watch=False) as memory:
-        memory.capture([turn(text, speaker) for text, speaker in said], session_id="s")
-        expected = [text.strip("\n") for text, _ in said]
+        memory.capture([turn(text, speaker) for text, speaker in turns], session_id="s")
+        expected = [text.strip("\n") for text, _ in turns]
         assert words(memory, "s") == expected
     shutil.rmtree(root / ".lamina")
     with lamina.open(root, clock=FixedClock(NOON), watch=False) as again:

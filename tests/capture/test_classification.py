@@ -293,7 +293,7 @@ def test_invalid_input_is_refused_with_the_name_of_the_field(memory: Memory, fie
 
 
 def test_missing_content_is_refused_with_the_name_of_the_field(memory: Memory) -> None:
-    with pytest.raises(InvalidInput, match="content: Field required"):
+    with pytest.raises(InvalidInput, match="content: is required"):
         memory.remember_many([{"kind": "fact"}])
     with pytest.raises(InvalidInput, match="nothing to remember"):
         memory.remember_many([])

@@ -37,9 +37,9 @@ class CountingAtoms(SqliteAtoms):
         return atoms
 
     def read_many(self, wanted: Sequence[AtomFilter]) -> list[list[Atom]]:
-        found = super().read_many(wanted)
-        self.handed += sum(map(len, found))
-        return found
+        atoms = super().read_many(wanted)
+        self.handed += sum(map(len, atoms))
+        return atoms
 
 
 class CountingStore(SqliteStore):
@@ -76,7 +76,7 @@ def claim_values(status: Status, count: int) -> list[Atom]:
     ] + [price(count - 1, valid_from=START + (count - 1) * MINUTE)]
 
 
-def count_read_atoms(path: Path, known: list[Atom], said: Atom) -> int:
+def count_read_atoms(path: Path, known: list[Atom], statement: Atom) -> int:
     """How many atoms are read to decide about a statement."""
     path.mkdir()
     store = CountingStore(path, FixedClock(NOW))
@@ -84,7 +84,7 @@ def count_read_atoms(path: Path, known: list[Atom], said: Atom) -> int:
         changes = tuple(map(AtomChange, known))
         store.journal.append(Commit(actor="t", origin=Origin.HUMAN, verb="t", reason="t", scope=LOCAL, changes=changes))
         store.handed = 0
-        classify_statements([said], StoreReads(store), NOW)
+        classify_statements([statement], StoreReads(store), NOW)
         return store.handed
     finally:
         store.close()

@@ -11,7 +11,6 @@ import pytest
 import lamina
 from lamina import Memory, Result, Settings, Status
 from lamina.capture.queued_extraction import SessionLease
-from lamina.clock import SystemClock
 from lamina.models.errors import ModelError, ModelMissing
 from llm_server import Json, Scripted, completion, error, scripted
 
@@ -128,7 +127,7 @@ def test_no_passage_is_read_twice_with_a_background_worker(tmp_path: Path) -> No
 
 def test_a_session_leased_by_another_process_is_waited_for(tmp_path: Path) -> None:
     with scripted(completion({"statements": []})) as server, open_memory(tmp_path, server.address) as memory:
-        other = SessionLease(memory.engine.store.queue.buffer, memory.scope, "s", SystemClock().now)
+        other = SessionLease(memory.engine.store.queue, memory.scope, "s")
         assert other.acquire()
         freed = threading.Timer(0.2, other.release)
         freed.start()

@@ -176,8 +176,8 @@ TURNS = st.lists(st.tuples(st.sampled_from(["Ann", "Bob Lee", "José", "小明"]
 
 
 @given(TURNS)
-def test_rendered_turns_round_trip(said: list[tuple[str, str]]) -> None:
-    text = "\n".join(f"[2024-05-01 10:{n:02}] {who}: {words}" for n, (who, words) in enumerate(said))
+def test_rendered_turns_round_trip(turns: list[tuple[str, str]]) -> None:
+    text = "\n".join(f"[2024-05-01 10:{n:02}] {who}: {words}" for n, (who, words) in enumerate(turns))
     pieces = split_text(text, detect_format(text))
-    assert [(piece.speaker, piece.text.split()) for piece in pieces] == [(who, words.split()) for who, words in said]
-    assert [piece.at for piece in pieces] == [at(1, 10, n) for n in range(len(said))]
+    assert [(piece.speaker, piece.text.split()) for piece in pieces] == [(who, words.split()) for who, words in turns]
+    assert [piece.at for piece in pieces] == [at(1, 10, n) for n in range(len(turns))]

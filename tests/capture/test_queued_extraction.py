@@ -22,7 +22,7 @@ from lamina.capture.queued_extraction import ExtractionPolicy, ExtractionSchedul
 from lamina.capture.state_extractor import StateExtractor
 from lamina.capture.statement_extractor import StatementExtractor
 from lamina.states.state_reader import StateReader
-from lamina.store.waiting_passages import SessionBacklog
+from lamina.store.queue import SessionBacklog
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

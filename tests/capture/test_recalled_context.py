@@ -218,8 +218,10 @@ def _wrapped(wrap: str, context: str, words: str) -> str:
 
 
 @settings(max_examples=25)
-@given(known=STATEMENTS, said=st.lists(st.tuples(WORDS, WRAPS), min_size=1, max_size=4), budget=st.integers(40, 900))
-def test_injected_context_is_never_captured_again(known: list[str], said: list[tuple[str, str]], budget: int) -> None:
+@given(known=STATEMENTS, phrases=st.lists(st.tuples(WORDS, WRAPS), min_size=1, max_size=4), budget=st.integers(40, 900))
+def test_injected_context_is_never_captured_again(
+    known: list[str], phrases: list[tuple[str, str]], budget: int
+) -> None:
     """Marker words stand in what is injected and nowhere else: not one of them may come from the conversation."""
     clock = FixedClock(datetime(2026, 3, 1, 9, tzinfo=UTC))
     with (
@@ -229,7 +231,7 @@ def test_injected_context_is_never_captured_again(known: list[str], said: list[t
         memory.capture([{"speaker": "Ann", "content": text} for text in known], session_id="before")
         before = {atom.id: (atom.content, atom.evidence) for atom in memory.list(status=None, limit=200)}
         context = memory.recall(known[0]).context(budget)
-        turns = [{"role": "user", "content": _wrapped(wrap, context, words)} for words, wrap in said]
+        turns = [{"role": "user", "content": _wrapped(wrap, context, words)} for words, wrap in phrases]
         receipt = memory.capture(turns, session_id="after")
         after = memory.list(status=None, limit=200)
     segments = [atom for atom in after if atom.session_id == "after" and atom.is_segment]
@@ -239,7 +241,7 @@ def test_injected_context_is_never_captured_again(known: list[str], said: list[t
     grown = [atom for atom in after if atom.id in before and (atom.content, atom.evidence) != before[atom.id]]
     assert not [atom for atom in grown if {e.segment for e in atom.evidence} & {s.id for s in segments}]
     texts = [passage.text for segment in sorted(segments, key=lambda item: item.id) for passage in passages_of(segment)]
-    assert [_text_alone(text) for text in texts] == [_text_alone(_wrapped(wrap, "", words)) for words, wrap in said]
+    assert [_text_alone(text) for text in texts] == [_text_alone(_wrapped(wrap, "", words)) for words, wrap in phrases]
     assert "context" in dict(receipt.stages)
 
 

@@ -26,12 +26,12 @@ def turn(role: str, text: str, at: float) -> dict[str, Any]:
     return {"author": {"role": role}, "create_time": at, "content": content, "recipient": "all"}
 
 
-def conversation(own_id: str, *said: str) -> dict[str, Any]:
+def conversation(own_id: str, *texts: str) -> dict[str, Any]:
     mapping: dict[str, Any] = {"root": {"message": None, "parent": None}}
-    for n, text in enumerate(said):
+    for n, text in enumerate(texts):
         message = turn("user", text, 1714557600.0 + n)
         mapping[f"n{n}"] = {"message": message, "parent": f"n{n - 1}" if n else "root", "children": []}
-    leaf = f"n{len(said) - 1}"
+    leaf = f"n{len(texts) - 1}"
     return {"id": own_id, "title": own_id, "create_time": 1714557600.0, "mapping": mapping, "current_node": leaf}
 
 

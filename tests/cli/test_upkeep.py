@@ -123,7 +123,7 @@ def test_stats_report_the_size_of_vectors_by_precision_and_of_token_states(
     before = cli("stats", "--json").data["vector_bytes"]
     assert before.keys() == {"32 bits", "token states"} and before["token states"] > 0
     with lamina.open(vault, watch=False, background=False) as memory:
-        memory.engine.store.passages.encodings.set_precision({each.id: 4 for each in memory.list()})
+        memory.engine.store.passages.encodings.precision.change({atom.id: 4 for atom in memory.list()})
         assert memory.upkeep.stats()["vector_bytes"].keys() == {"4 bits", "token states"}
     vector_bytes = cli("stats", "--json").data["vector_bytes"]
     assert 0 < vector_bytes["4 bits"] < before["32 bits"] / 6 and vector_bytes["token states"] == 0

@@ -11,13 +11,13 @@ import pytest
 
 import lamina
 from lamina import InvalidInput, Memory, Refused, Settings
-from lamina.atom.atom import IdSource, Relation, RelationName
+from lamina.atom.atom import PROFILE_PAGE, IdSource, Relation, RelationName
 from lamina.atom.status import Status
 from lamina.capture.store_reads import new_ids
 from lamina.dream.age_step import next_link_ageing
 from lamina.dream.dream import Step, dream
-from lamina.dream.profile_page import find_profile_page
 from lamina.dream.report import StepReport
+from lamina.dream.scope_pages import find_root_page
 from lamina.dream.step import Move, StepContext, StepPlan
 from lamina.errors import StoreError
 from lamina.lifecycle.ageing_time import AgeingTime
@@ -61,7 +61,7 @@ def test_no_statement_replaces_the_profile(workspace: VaultWorkspace, origin: st
     workspace.memory.remember("Ann prefers tea.", kind="preference", subject="tea")
     workspace.tick(days=1)
     workspace.memory.upkeep.dream()
-    page = find_profile_page(workspace.memory.engine.store, workspace.memory.scope)
+    page = find_root_page(workspace.memory.engine.store, workspace.memory.scope, PROFILE_PAGE)
     assert page is not None and page.origin == "dream"
     assert "obey me" not in (workspace.root / "profile.md").read_text("utf-8")
 

@@ -85,22 +85,22 @@ def name_often(workspace: VaultWorkspace, name: str, many: int) -> list[Atom]:
     )
 
 
-def commit_statements(workspace: VaultWorkspace, *said: dict[str, Any]) -> list[Atom]:
+def commit_statements(workspace: VaultWorkspace, *statements: dict[str, Any]) -> list[Atom]:
     """Statements as a person made them, with nothing read into them."""
     workspace.tick()
     memory, ids = workspace.memory, new_ids(IdSource(os.urandom), workspace.clock.at)
     fields = {"scope": memory.scope, "kind": "fact", "observed_at": workspace.clock.at}
-    result = tuple(AtomChange(Atom(id=next(ids), **{**fields, **text})) for text in said)
+    result = tuple(AtomChange(Atom(id=next(ids), **{**fields, **text})) for text in statements)
     commit = Commit(
         actor="human", origin=Origin.HUMAN, verb="remember", reason="told", scope=memory.scope, changes=result
     )
     return list(memory.engine.store.journal.append(commit).atoms)
 
 
-def list_pages(workspace: VaultWorkspace, *found: str) -> None:
+def list_pages(workspace: VaultWorkspace, *names: str) -> None:
     """The pages that capture makes, before anybody dreams."""
     ids = new_ids(IdSource(os.urandom), workspace.clock.at)
-    update_pages(workspace.memory.engine.store, workspace.memory.scope, {name_form(each): each for each in found}, ids)
+    update_pages(workspace.memory.engine.store, workspace.memory.scope, {name_form(name): name for name in names}, ids)
     workspace.memory.upkeep.sync()
 
 
@@ -644,7 +644,7 @@ statements = st.lists(
 )
 
 
-def draw_statements(said: list[Any], start: int) -> list[dict[str, Any]]:
+def draw_statements(statements: list[Any], start: int) -> list[dict[str, Any]]:
     return [
         {
             "content": f"{subject} {kind} {n}.",
@@ -654,7 +654,7 @@ def draw_statements(said: list[Any], start: int) -> list[dict[str, Any]]:
             "metadata": {"several": "true"},
             **({"attribute": slot, "value": f"Value {n % 3}"} if slot else {}),
         }
-        for n, (kind, subject, named, slot) in enumerate(said, start)
+        for n, (kind, subject, named, slot) in enumerate(statements, start)
     ]
 
 

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cpu_time import cpu_seconds
 from lamina.atom.atom import Atom, IdSource
 from lamina.atom.kinds import Layer
 from lamina.atom.status import Status
@@ -23,6 +24,7 @@ from lamina.capture.store_reads import new_ids
 from lamina.clock import FixedClock
 from lamina.dream.code_presence import CodeRoots, Presence
 from lamina.dream.code_references import CodeReference, ReferenceType, find_references
+from lamina.dream.code_root import cargo_names
 from lamina.dream.dream import dream
 from lamina.dream.drift_step import STEP, Severity, drift, score
 from lamina.dream.report import DreamReport
@@ -408,10 +410,10 @@ _SENTENCES = st.sampled_from(
 @given(st.lists(st.tuples(_SENTENCES, _PLACES), max_size=8), st.lists(st.booleans(), min_size=8, max_size=8))
 @settings(max_examples=60, deadline=None)
 def test_an_existing_file_is_never_missing_whatever_the_wording(
-    existing_project: Path, said: list[tuple[str, str]], whole: list[bool]
+    existing_project: Path, statements: list[tuple[str, str]], whole: list[bool]
 ) -> None:
     ground = CodeRoots([existing_project])
-    for (form, path), absolute in zip(said, whole, strict=False):
+    for (form, path), absolute in zip(statements, whole, strict=False):
         for reference in find_references(form.format(f"{existing_project}/{path}" if absolute else path)):
             assert ground.presence_of(reference) is Presence.PRESENT
 
@@ -443,3 +445,9 @@ def test_a_challenge_changes_only_the_status_and_the_journal_gives_the_reason(
     version = harness.store.journal.versions(atom.id)[-1]
     assert version.fields == {"status"}
     assert version.reason.startswith("drift: 1 challenge") and "src/shop/main.py is not in shop" in version.reason
+
+
+def test_a_manifest_with_a_key_of_very_many_parts_is_read_in_bounded_time() -> None:
+    assert not cargo_names("a." * 200_000 + "a = 1").is_complete
+    assert cpu_seconds(lambda: cargo_names("a." * 200_000 + "a = 1")) < 1
+    assert cargo_names('[package]\nname = "till"\nversion = "1.2.3"\n').names == {"till"}

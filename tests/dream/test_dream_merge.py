@@ -230,7 +230,7 @@ def test_a_synthesis_with_too_few_sources_is_withdrawn_and_may_return(harness: S
     run_step(harness)
     first = single(syntheses(harness))
     harness.commit(harness.current(members[0]).with_(status=Status.INVALIDATED))
-    assert [move.action for move in run_step(harness).moves] == ["let go"]
+    assert [move.action for move in run_step(harness).moves] == ["retire"]
     assert harness.current(first).status is Status.TOMBSTONED and is_settled(harness)
     harness.add(tea_wish(TEA[6]), subject="p6", kind="habit")
     assert [move.action for move in run_step(harness).moves] == ["add"]
@@ -252,7 +252,7 @@ def test_an_archived_synthesis_covers_its_cluster_and_is_withdrawn_when_stale(ha
     harness.commit(first.with_(status=Status.ARCHIVED), origin=Origin.DREAM)
     assert run_step(harness).moves == ()
     harness.commit(harness.current(members[1]).with_(status=Status.TOMBSTONED))
-    assert [move.action for move in run_step(harness).moves] == ["renew", "let go"]
+    assert [move.action for move in run_step(harness).moves] == ["renew", "retire"]
     assert harness.current(first).status is Status.TOMBSTONED and is_settled(harness)
     assert single(syntheses(harness)).supersedes == ()
 
@@ -375,7 +375,7 @@ def test_a_subject_that_lost_a_source_is_summarised_again_or_withdrawn(harness: 
     harness.commit(
         harness.current(next(atom for atom in atoms if atom.id in second.derived_from)).with_(status=Status.TOMBSTONED)
     )
-    assert [move.action for move in run_step(harness).moves] == ["let go"]
+    assert [move.action for move in run_step(harness).moves] == ["retire"]
     assert syntheses(harness) == [] and is_settled(harness)
 
 

@@ -19,7 +19,7 @@ from lamina.atom.atom import AtomId
 from lamina.dream.report import DreamReport
 from lamina.dream.steps import NIGHTLY, STEPS, describe_changes
 from lamina.models.light_embedder import find_light_files
-from lamina.store.encodings import EncodingSizes, PrecisionChange
+from lamina.store.precision import EncodingSizes, PrecisionChange
 
 pytestmark = pytest.mark.skipif(not find_light_files(), reason="the light model is not installed")
 
@@ -56,18 +56,18 @@ def run_dreams(memory: Memory, clock: FixedClock, days: float) -> DreamReport:
 
 
 def bits(memory: Memory, atom_id: AtomId) -> int:
-    return memory.engine.store.signals.get_with_ageing([atom_id])[1][atom_id].bits
+    return memory.engine.store.signals.get([atom_id])[1][atom_id].bits
 
 
 def stored_bits(memory: Memory, atom_id: AtomId) -> int:
     model = memory.engine.models.choice.light
     assert model is not None
-    found = memory.engine.store.passages.encodings.coarse_vectors(model.model.id, [(atom_id, 1)])
-    return found[atom_id, 1][0] if found else 32
+    vectors = memory.engine.store.passages.encodings.vectors(model.model.id, [(atom_id, 1)])
+    return vectors[atom_id, 1].bits
 
 
 def encoding_sizes(memory: Memory) -> EncodingSizes:
-    return memory.engine.store.passages.encodings.sizes()
+    return memory.engine.store.passages.encodings.precision.sizes()
 
 
 def notes(report: DreamReport) -> list[str]:
@@ -228,6 +228,4 @@ def test_no_text_is_lost_and_recall_finds_it_through_any_sequence(deeds: list[st
 def noted(memory: Memory, atom_id: AtomId) -> bool:
     """Whether maintenance has looked at it, and told the index."""
     store = memory.engine.store
-    return bool(store.signals.get_with_ageing([atom_id])[1]) and atom_id not in store.signals.ageing.unapplied_bits(
-        memory.scope
-    )
+    return bool(store.signals.get([atom_id])[1]) and atom_id not in store.signals.unapplied_bits(memory.scope)

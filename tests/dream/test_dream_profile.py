@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from lamina import Atom, Memory
 from lamina.atom.atom import (
+    IDENTITY_PAGE,
+    PROFILE_PAGE,
     SECTION_BEGIN,
     SECTION_END,
     IdSource,
@@ -28,9 +30,10 @@ from lamina.capture.store_reads import new_ids
 from lamina.dream.cards_step import cards
 from lamina.dream.dream import dream
 from lamina.dream.entity_page_text import extract_summary
-from lamina.dream.identity_page import LINE_CHARS, MAX_CHARS, MAX_FULL_BYTES, find_identity_page
-from lamina.dream.profile_page import MAX_LINES, find_profile_page, render_profile
+from lamina.dream.identity_page import LINE_CHARS, MAX_CHARS, MAX_FULL_BYTES
+from lamina.dream.profile_page import MAX_LINES, render_profile
 from lamina.dream.report import StepReport
+from lamina.dream.scope_pages import find_root_page
 from lamina.dream.step import StepContext
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.models.chat import Chat
@@ -75,9 +78,9 @@ def run_dream(workspace: VaultWorkspace, chat: Chat | None = None, memory: Memor
 
 
 def profile(workspace: VaultWorkspace) -> Atom:
-    found = find_profile_page(workspace.memory.engine.store, workspace.memory.scope)
-    assert found is not None
-    return found
+    page = find_root_page(workspace.memory.engine.store, workspace.memory.scope, PROFILE_PAGE)
+    assert page is not None
+    return page
 
 
 STATEMENTS = (
@@ -161,7 +164,7 @@ def test_a_profile_deleted_by_a_person_is_not_made_again(workspace: VaultWorkspa
     commit_atoms(workspace, make_statement("The user runs at dawn.", "habit"))
     assert run_dream(workspace).commit is None
     assert not (workspace.root / "profile.md").exists()
-    assert find_profile_page(workspace.memory.engine.store, workspace.memory.scope) is None
+    assert find_root_page(workspace.memory.engine.store, workspace.memory.scope, PROFILE_PAGE) is None
 
 
 def test_a_profile_moved_by_a_person_stays_in_its_place(workspace: VaultWorkspace) -> None:
@@ -380,7 +383,7 @@ def test_an_agents_reflections_make_its_identity_page(workspace: VaultWorkspace)
         make_statement("The assistant explains too much.", "belief", subject="Assistant"),
     )
     run_dream(workspace)
-    page = find_identity_page(workspace.memory.engine.store, workspace.memory.scope)
+    page = find_root_page(workspace.memory.engine.store, workspace.memory.scope, IDENTITY_PAGE)
     assert page is not None
     assert workspace.memory.path_of(page.id) == "identity.md"
     assert "Rust" not in page.content
@@ -392,7 +395,7 @@ def test_above_eight_kilobytes_the_oldest_entries_are_reduced_to_a_line(workspac
     for reflection in reflections(24, 30):
         commit_atoms(workspace, reflection)
     run_dream(workspace)
-    page = find_identity_page(workspace.memory.engine.store, workspace.memory.scope)
+    page = find_root_page(workspace.memory.engine.store, workspace.memory.scope, IDENTITY_PAGE)
     assert page is not None
     assert len(page.content.encode()) < MAX_FULL_BYTES + 200
     assert "End 23." in page.content
@@ -407,7 +410,7 @@ def test_an_oversized_identity_page_is_not_written(workspace: VaultWorkspace) ->
     report = run_dream(workspace)
     assert report.commit is None
     assert f"more than {MAX_CHARS:,}" in report.notes[0]
-    assert find_identity_page(workspace.memory.engine.store, workspace.memory.scope) is None
+    assert find_root_page(workspace.memory.engine.store, workspace.memory.scope, IDENTITY_PAGE) is None
 
 
 def test_a_model_condenses_older_entries_and_every_source_is_still_linked(workspace: VaultWorkspace) -> None:
@@ -418,7 +421,7 @@ def test_a_model_condenses_older_entries_and_every_source_is_still_linked(worksp
     ]
     with scripted(completion({"sentences": sentences})) as server:
         run_dream(workspace, server.chat())
-        page = find_identity_page(workspace.memory.engine.store, workspace.memory.scope)
+        page = find_root_page(workspace.memory.engine.store, workspace.memory.scope, IDENTITY_PAGE)
         assert page is not None
         actual = extract_summary(page.content)
         assert run_dream(workspace, server.chat()).commit is None

@@ -1,4 +1,4 @@
-"""Step 7, and the links that ageing loosens."""
+"""Step prune, and the links that ageing weakens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from lamina.dream.dream import dream
 from lamina.dream.step import StepContext, StepPlan
 from lamina.dream.steps import LOG_RETENTION, prune
 from lamina.lifecycle.ageing_time import AgeingTime
-from lamina.store.chat_usage import ModelUsage
+from lamina.store.admin import ModelUsage, SavedRecall
+from lamina.testing.admin import hits_of
 from lamina.testing.store_harness import DAY, LOCAL, NOON, StoreHarness
 
 
@@ -41,12 +42,12 @@ def run_step(harness: StoreHarness, *, dry_run: bool = False) -> StepPlan:
 def test_old_recalls_are_deleted_and_recent_ones_and_the_journal_stay(harness: StoreHarness) -> None:
     atom = harness.add()
     recalls, at = harness.store.admin.recalls, harness.store.journal.position()
-    recalls.save("old", [atom.id], NOON - LOG_RETENTION - DAY, LOCAL)
-    recalls.save("young", [atom.id], NOON - LOG_RETENTION + DAY, LOCAL)
+    recalls.save(SavedRecall("old", (atom.id,)), NOON - LOG_RETENTION - DAY, LOCAL)
+    recalls.save(SavedRecall("young", (atom.id,)), NOON - LOG_RETENTION + DAY, LOCAL)
     prune(scene_of(harness))
-    assert recalls.hits("old", LOCAL) == [atom.id]
+    assert hits_of(recalls, "old", LOCAL) == [atom.id]
     run_step(harness)
-    assert recalls.hits("old", LOCAL) is None and recalls.hits("young", LOCAL) == [atom.id]
+    assert hits_of(recalls, "old", LOCAL) is None and hits_of(recalls, "young", LOCAL) == [atom.id]
     assert harness.store.journal.position() == at and harness.current(atom) == atom
 
 
@@ -63,11 +64,11 @@ def test_old_chat_usage_is_deleted_and_reported(harness: StoreHarness) -> None:
 
 
 def test_jobs_finished_long_ago_are_deleted(harness: StoreHarness) -> None:
-    harness.store.queue.jobs.acquire("reading", "me", 60.0)
-    harness.store.queue.jobs.release("reading", "me")
+    harness.store.queue.lease("reading", "me", 60.0)
+    harness.store.queue.release("reading", "me", "")
     harness.clock.at += LOG_RETENTION + DAY
     run_step(harness)
-    assert [atom.name for atom in harness.store.queue.jobs.list()] == ["dream"]
+    assert [atom.name for atom in harness.store.queue.list_jobs()] == ["dream"]
 
 
 def add_linked_pair(harness: StoreHarness, name: RelationName = RelationName.ENRICHES, **fields: object) -> Relation:
@@ -86,7 +87,7 @@ def test_a_link_weakens_once_per_window_after_its_grace_period(harness: StoreHar
         if changes:
             assert changes[0].relations[0].target == link.target
             report = dream([scene_of(harness)], {"age": age}, harness.store, harness.clock.now())
-            assert [move.action for move in report.moves] == ["loosen"] and age(scene_of(harness)).changes == ()
+            assert [move.action for move in report.moves] == ["weaken"] and age(scene_of(harness)).changes == ()
 
 
 @pytest.mark.parametrize("name", [RelationName.CONTRADICTS, RelationName.SUPERSEDES])

@@ -188,15 +188,15 @@ _JSON = st.recursive(
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.sampled_from(["content", "kind", "tags", "metadata", "valid_from", "x"]), _JSON))
-def test_no_json_breaks_the_server(server: LiveServer, owner: str, said: dict[str, object]) -> None:
-    reply = server.ask("POST", "/v1/remember", owner, json.dumps(said).encode())
+def test_no_json_breaks_the_server(server: LiveServer, owner: str, body: dict[str, object]) -> None:
+    reply = server.ask("POST", "/v1/remember", owner, json.dumps(body).encode())
     assert reply.status in (200, 400, 422)
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=200))
-def test_no_bytes_break_the_server(server: LiveServer, owner: str, said: bytes) -> None:
-    assert server.ask("POST", "/v1/recall", owner, said).status in (200, 400, 422)
+def test_no_bytes_break_the_server(server: LiveServer, owner: str, body: bytes) -> None:
+    assert server.ask("POST", "/v1/recall", owner, body).status in (200, 400, 422)
 
 
 @pytest.mark.parametrize(

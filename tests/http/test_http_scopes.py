@@ -61,11 +61,11 @@ class TwoScopes:
         caller_memory = self.server.house.memory.for_caller(SCOUT)
         return [atom for atom in caller_memory.list(status=None, limit=None) if atom.scope == SCOUT]
 
-    def foreign(self, scope: str, said: str) -> list[str]:
+    def foreign(self, scope: str, text: str) -> list[str]:
         """What nobody of this scope may read in an answer; what they said themselves may be repeated to them."""
         others = [item for item in SCOPES if item not in READABLE[scope]]
         guessed = [*(self.words[other] for other in others), *(self.ids[other] for other in others)]
-        return [*(self.secrets[other] for other in others), *(item for item in guessed if item not in said)]
+        return [*(self.secrets[other] for other in others), *(item for item in guessed if item not in text)]
 
 
 @pytest.fixture(scope="module")

@@ -17,23 +17,23 @@ def message(role: str, text: str, at: float | None = START, **more: Any) -> dict
 
 
 def chatgpt(
-    own_id: str, said: list[dict[str, Any]], title: str = "Tea", branch: dict[str, Any] | None = None
+    own_id: str, messages: list[dict[str, Any]], title: str = "Tea", branch: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """A conversation as a tree; `branch` is an answer that was thrown away."""
     mapping: dict[str, Any] = {"root": {"id": "root", "message": None, "parent": None, "children": ["n0"]}}
-    for n, text in enumerate(said):
+    for n, text in enumerate(messages):
         parent = f"n{n - 1}" if n else "root"
         mapping[f"n{n}"] = {"id": f"n{n}", "message": text, "parent": parent, "children": [f"n{n + 1}"]}
-    last = f"n{len(said) - 1}"
+    last = f"n{len(messages) - 1}"
     mapping.get(last, mapping["root"])["children"] = []
     if branch is not None:
         mapping["other"] = {"id": "other", "message": branch, "parent": "n0", "children": []}
     return {"id": own_id, "title": title, "create_time": START, "mapping": mapping, "current_node": last}
 
 
-def claude(own_id: str, said: list[dict[str, Any]], name: str = "Tea", **more: Any) -> dict[str, Any]:
+def claude(own_id: str, messages: list[dict[str, Any]], name: str = "Tea", **more: Any) -> dict[str, Any]:
     began = "2024-05-01T10:00:00.000000Z"
-    return {"uuid": own_id, "name": name, "created_at": began, "chat_messages": said, **more}
+    return {"uuid": own_id, "name": name, "created_at": began, "chat_messages": messages, **more}
 
 
 def claude_message(sender: str, text: str, **more: Any) -> dict[str, Any]:

@@ -6,17 +6,17 @@ import os
 import signal
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from engram_files import write_database
 
 import lamina
-from command_result import Cli
 from lamina import Memory
-from lamina.importers.import_job import find_interrupted_imports
-from lamina.store.jobs import has_ended, new_lease_token
-from vault_workspace import eventually
+from lamina.clock import FixedClock
+from lamina.errors import Refused
+from lamina.importers.import_job import LEASE_SECONDS, find_interrupted_imports
 
 KILLED_AT = 51
 """After the first batch of facts was committed."""
@@ -38,23 +38,23 @@ def kill_an_import(vault: Path, source: Path) -> None:
 
 
 def messages(memory: Memory) -> list[str]:
-    jobs = memory.engine.store.queue.jobs
+    jobs = memory.engine.store.queue
     return [problem.message for problem in find_interrupted_imports(jobs, memory.scopes, memory.now())]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_a_killed_import_says_so_and_is_finished_by_importing_again(tmp_path: Path, cli: Cli) -> None:
+def test_a_killed_import_says_so_and_is_finished_by_importing_again(tmp_path: Path) -> None:
     vault, source = tmp_path / "vault", write_database(tmp_path / "my engram.db")
     kill_an_import(vault, source)
     command = f"lamina import '{source}'"
-    for shown in (cli("--vault", str(vault)), cli("doctor", "--vault", str(vault))):
-        assert "the import stopped at" in shown.out.replace("\n", " ") and str(source) in shown.out
-    assert cli("doctor", "--vault", str(vault)).code == 1
-    jobs = cli("jobs", "--vault", str(vault), "--json").data["jobs"]
-    (job,) = [job for job in jobs if job["name"].startswith("import ")]
-    assert (job["holder"], job["error"]) == ("", "interrupted") and KILLED_AT <= job["done"] < job["total"]
-    with lamina.open(vault, watch=False) as memory:
-        assert command in messages(memory)[0]
+    with lamina.open(vault, watch=False) as memory, pytest.raises(Refused, match="another process is importing"):
+        memory.import_(source)
+    later = FixedClock(datetime.now(UTC) + timedelta(seconds=LEASE_SECONDS))
+    with lamina.open(vault, watch=False, clock=later) as memory:
+        (job,) = [job for job in memory.upkeep.jobs() if job.name.startswith("import ")]
+        assert (job.holder, job.error) == ("", "interrupted") and KILLED_AT <= job.done < job.total
+        assert not memory.upkeep.doctor().healthy
+        assert command in messages(memory)[0] and "the import stopped at" in messages(memory)[0]
         report = memory.import_(source)
         assert report.facts and dict(report.skipped)["imported before"] >= 50
         assert messages(memory) == [] and memory.upkeep.doctor().healthy
@@ -82,11 +82,3 @@ def test_a_dry_run_and_a_finished_import_leave_no_trace(tmp_path: Path) -> None:
         memory.import_(source)
         (job,) = memory.upkeep.jobs()
         assert (job.done, job.error) == (job.total, "") and messages(memory) == []
-
-
-def test_a_holder_has_ended_only_if_its_process_is_known_to_be_gone() -> None:
-    assert not has_ended(new_lease_token()) and not has_ended("elsewhere:1-ab") and not has_ended("")
-    process = subprocess.Popen([sys.executable, "-c", "pass"])
-    process.wait()
-    host = new_lease_token().rpartition(":")[0]
-    assert eventually(lambda: has_ended(f"{host}:{process.pid}-ab"))

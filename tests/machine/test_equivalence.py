@@ -273,16 +273,16 @@ class VaultMachine(RuleBasedStateMachine):
     @rule(
         scope=scopes,
         session=st.sampled_from(SESSIONS),
-        said=st.lists(words, min_size=1, max_size=3),
+        texts=st.lists(words, min_size=1, max_size=3),
         asks=st.booleans(),
     )
-    def capture(self, scope: str, session: str, said: list[str], asks: bool) -> None:
+    def capture(self, scope: str, session: str, texts: list[str], asks: bool) -> None:
         self.tick()
         turns: list[dict[str, Any]] = [
-            {"speaker": "Ann" if n % 2 else "Bob", "content": text} for n, text in enumerate(said)
+            {"speaker": "Ann" if n % 2 else "Bob", "content": text} for n, text in enumerate(texts)
         ]
         if asks:
-            turns.append({"speaker": "Ann", "content": f"Remember that {said[0]} matters."})
+            turns.append({"speaker": "Ann", "content": f"Remember that {texts[0]} matters."})
         memory, before = self.memory(scope), self.heads()
         edited = {item: known_value.content for item, known_value in self.model.items()}
         self.wrote(memory.capture(turns, session_id=session))
@@ -291,7 +291,7 @@ class VaultMachine(RuleBasedStateMachine):
                 # A person's edit that nobody had looked at yet and the new turns are both kept.
                 self.model[atom_id].content = memory.get(atom_id).content
                 assert self.model[atom_id].content.startswith(edited[atom_id])
-                assert all(text in self.model[atom_id].content for text in said)
+                assert all(text in self.model[atom_id].content for text in texts)
 
     @rule(scope=scopes, key=st.sampled_from(("a", "b")), text=words)
     def write_with_a_key(self, scope: str, key: str, text: str) -> None:
@@ -459,14 +459,14 @@ class VaultMachine(RuleBasedStateMachine):
             self.person_saves(atom_id, lambda data: file_edits.with_body(data, text), looked_at=looked_at, content=text)
 
     @precondition(lambda self: self.model)
-    @rule(n=pick, text=words, said=words)
-    def person_edits_a_session_that_goes_on(self, n: int, text: str, said: str) -> None:
+    @rule(n=pick, text=words, turn=words)
+    def person_edits_a_session_that_goes_on(self, n: int, text: str, turn: str) -> None:
         values = [atom for atom in self.heads().values() if atom.is_segment and atom.id not in self.broken]
         segment = values[n % len(values)] if values else None
         if segment and segment.session_id and self.where(segment.id):
             edit = f"{text} ^p1"
             self.person_saves(segment.id, lambda data: file_edits.with_body(data, edit), looked_at=False, content=edit)
-            self.capture(segment.scope, segment.session_id, [said], False)
+            self.capture(segment.scope, segment.session_id, [turn], False)
 
     @precondition(lambda self: self.model)
     @rule(n=pick, subject=st.sampled_from(SUBJECTS))

@@ -47,9 +47,9 @@ def _lines(messages: list[Mapping[str, Any]]) -> bytes:
     return "".join(f"{json.dumps(message)}\n" for message in messages).encode()
 
 
-def _run_host(vault: Path, said: bytes) -> list[dict[str, Any]]:
+def _run_host(vault: Path, lines: bytes) -> list[dict[str, Any]]:
     """What a host hears that said this and hung up."""
-    result = subprocess.run(_command(vault), input=said, capture_output=True, timeout=120, check=False)
+    result = subprocess.run(_command(vault), input=lines, capture_output=True, timeout=120, check=False)
     assert result.returncode == 0, result.stderr
     assert b"Traceback" not in result.stderr
     return [json.loads(line) for line in result.stdout.splitlines()]

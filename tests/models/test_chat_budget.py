@@ -16,8 +16,9 @@ from lamina.errors import StoreError
 from lamina.models.chat import user_message
 from lamina.models.chat_budget import ChatBudget, DailyLimits, TokenPrices
 from lamina.models.errors import BudgetSpent, ModelError
-from lamina.store.chat_usage import ModelUsage
+from lamina.store.admin import ModelUsage
 from lamina.store.sqlite.scratch_db import SqliteUsage
+from lamina.testing.admin import day_total
 from llm_server import completion, scripted
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
@@ -46,7 +47,7 @@ def test_calls_beyond_the_limit_are_not_made(usage: SqliteUsage) -> None:
             chat.ask([user_message("?")], Word)
         chat.close()
     assert len(server.asked) == 2
-    assert usage.day_total(DAY) == ModelUsage(2, 22, 10)
+    assert day_total(usage, DAY) == ModelUsage(2, 22, 10)
 
 
 def test_a_new_day_is_a_new_budget(usage: SqliteUsage) -> None:
@@ -69,10 +70,10 @@ def test_tokens_and_cost_have_limits_too(usage: SqliteUsage) -> None:
     budget.record_usage("m", 0, 50)
     with pytest.raises(BudgetSpent, match="1000 of 1000 tokens"):
         budget.begin("m")
-    assert usage.day_total(DAY).money == pytest.approx((900 * 2 + 100 * 10) / 1e6)
+    assert day_total(usage, DAY).money == pytest.approx((900 * 2 + 100 * 10) / 1e6)
     with pytest.raises(BudgetSpent, match=r"0\.00 of 0\.00 \(chat_money_per_day\)"):
         ChatBudget(usage, FixedClock(NOON), DailyLimits(money=0.0028), prices).begin("m")
-    assert usage.day_total(DAY).calls == 2
+    assert day_total(usage, DAY).calls == 2
 
 
 def test_all_models_share_a_budget(usage: SqliteUsage) -> None:
@@ -87,7 +88,7 @@ def test_without_limits_usage_is_still_counted(usage: SqliteUsage) -> None:
     for _ in range(5):
         budget.begin("m")
         budget.record_usage("m", 10, 1)
-    assert usage.day_total(DAY) == ModelUsage(5, 50, 5)
+    assert day_total(usage, DAY) == ModelUsage(5, 50, 5)
 
 
 def test_an_uncountable_call_is_not_made() -> None:
@@ -135,5 +136,5 @@ def test_processes_together_never_exceed_the_limit(tmp_path: Path) -> None:
     result = [int(item.communicate()[0]) for item in running]
     usage = SqliteUsage(db)
     assert sum(result) == 150
-    assert usage.day_total(DAY) == ModelUsage(150, 450, 300)
+    assert day_total(usage, DAY) == ModelUsage(150, 450, 300)
     usage.close()

@@ -35,6 +35,7 @@ from lamina.models.reranker import ChatReranker
 from lamina.models.retry import BREAK_SECONDS, CallTiming
 from lamina.recall.cited_answer import NOT_KNOWN, answer_question
 from lamina.store.sqlite.scratch_db import SqliteUsage
+from lamina.testing.admin import day_total
 from llm_server import Smol, needs_a_model
 
 pytestmark = needs_a_model
@@ -83,7 +84,7 @@ def test_answers_conform_to_the_schema_repeat_and_are_counted(smol: Smol, usage:
             chat.ask(MESSAGES, Judgement)
     assert isinstance(first.value, Judgement)
     assert again.value == first.value
-    used = usage.day_total(NOON.date())
+    used = day_total(usage, NOON.date())
     assert (used.calls, used.tokens_in, used.tokens_out) == (
         2,
         first.tokens_in + again.tokens_in,
@@ -97,7 +98,7 @@ def test_a_truncated_answer_is_reported_and_the_next_one_is_complete(smol: Smol,
     with closing(smol.chat(meter=ChatBudget(usage, FixedClock(NOON)))) as chat:
         with pytest.raises(ModelError, match="cut off at 3 tokens"):
             chat.ask(MESSAGES, Judgement, most_tokens=3)
-        assert usage.day_total(NOON.date()).tokens_out == 3
+        assert day_total(usage, NOON.date()).tokens_out == 3
         assert isinstance(chat.ask(MESSAGES, Judgement, most_tokens=120).value, Judgement)
 
 
@@ -211,7 +212,7 @@ def test_a_real_model_works_over_the_other_protocol(smol: Smol, usage: SqliteUsa
         pytest.raises(ModelError, match="cut off at 4 tokens"),
     ):
         chat.ask(MESSAGES, Judgement, most_tokens=4)
-    used = usage.day_total(NOON.date())
+    used = day_total(usage, NOON.date())
     assert used.tokens_in > 5
     assert used.tokens_out == 4
 

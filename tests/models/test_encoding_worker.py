@@ -30,7 +30,7 @@ from lamina.models.errors import ModelError, ModelUnreachable
 from lamina.models.light_embedder import WordLlama, find_light_files
 from lamina.store.sqlite import SqliteStore
 from lamina.testing import LOCAL, NOON, StoreHarness
-from lamina.testing.store_harness import coverage
+from lamina.testing.store_harness import count_missing, coverage
 from lamina.testing.stored_encodings import commit_segment
 from lamina.testing.vector_reference import WIDTH, make_states, make_vectors
 
@@ -94,7 +94,7 @@ def test_missing_passages_are_encoded_by_a_real_model_and_none_twice(tmp_path: P
         assert encode_all(store, embedder, never_stop, lambda *progress: result.append(progress)) == 60
         assert encode_all(store, embedder, never_stop) == encode_up_to(store, embedder, 10) == 0
         assert coverage(store, embedder.model.id, [LOCAL]) == (70, 70)
-        (job,) = store.queue.jobs.list()
+        (job,) = store.queue.list_jobs()
         assert (job.holder, job.done, job.total, job.error) == ("", 60, 60, "")
         assert job.finished_at is not None
     assert result[-1][1:] == (60, 60)
@@ -123,7 +123,7 @@ def test_a_stopped_worker_ends_and_releases_the_lease(tmp_path: Path) -> None:
         result = encode_all(store, embedder, lambda: len(batches) == 2)
         assert len(batches) == 2
         assert result == sum(batches) < 50
-        assert [job.holder for job in store.queue.jobs.list()] == [""]
+        assert [job.holder for job in store.queue.list_jobs()] == [""]
         assert encode_all(store, embedder, never_stop) == 50 - result
 
 
@@ -139,10 +139,10 @@ def test_a_failure_is_reported_by_the_job_and_releases_the_lease(tmp_path: Path)
     with open_store(tmp_path) as store:
         with pytest.raises(ModelError, match="nobody answers"):
             encode_all(store, RandomEmbedder(fail), never_stop)
-        (job,) = store.queue.jobs.list()
+        (job,) = store.queue.list_jobs()
         assert (job.holder, job.error, job.done) == ("", "nobody answers", result[0])
         assert encode_all(store, RandomEmbedder(), never_stop) == 50 - result[0]
-        assert [job.error for job in store.queue.jobs.list()] == [""]
+        assert [job.error for job in store.queue.list_jobs()] == [""]
 
 
 def test_a_worker_that_lost_the_lease_stops_after_the_current_batch(tmp_path: Path) -> None:
@@ -152,11 +152,11 @@ def test_a_worker_that_lost_the_lease_stops_after_the_current_batch(tmp_path: Pa
 
         def lose(pieces: Sequence[TextToEncode]) -> None:
             clock.at += timedelta(seconds=LEASE_SECONDS)
-            assert other.queue.jobs.acquire("encode dice", "somebody", LEASE_SECONDS)
+            assert other.queue.lease("encode dice", "somebody", LEASE_SECONDS)
 
         result = encode_all(store, RandomEmbedder(lose), never_stop)
         assert 0 < result < 50
-        (job,) = store.queue.jobs.list()
+        (job,) = store.queue.list_jobs()
         assert (job.holder, job.error, job.finished_at) == ("somebody", "", None)
 
 
@@ -192,8 +192,8 @@ def test_of_two_processes_one_encodes_and_nothing_is_encoded_twice(tmp_path: Pat
     result = [line for item in actual if item.exists() for line in item.read_text(encoding="utf-8").splitlines()]
     assert sorted(result) == sorted(texts)
     with open_store(vault) as store:
-        assert store.passages.encodings.count_missing("dice") == 0
-        assert store.passages.encodings.count_by_model() == {"dice": len(texts)}
+        assert count_missing(store.passages.encodings, "dice") == 0
+        assert store.passages.encodings.count().encoded == {"dice": len(texts)}
 
 
 def _encode_until_killed(folder: Path, holds: object) -> None:
@@ -216,8 +216,8 @@ def test_a_killed_worker_blocks_no_one_longer_than_its_lease(tmp_path: Path) -> 
     worker.join(LONG)
     clock = FixedClock(SystemClock().now())
     with open_store(tmp_path, clock) as store:
-        (job,) = store.queue.jobs.list()
-        assert f":{worker.pid}-" in job.holder
+        (job,) = store.queue.list_jobs()
+        assert job.holder
         assert job.until is not None
         assert job.until <= clock.at + timedelta(seconds=LEASE_SECONDS)
         assert encode_all(store, RandomEmbedder(), never_stop) == 0
@@ -262,7 +262,7 @@ def test_a_thread_encodes_on_notification_and_ends_when_stopped(tmp_path: Path) 
         harness.add("too late")
         thread.wake()
         assert threading.active_count() == before
-        assert store.passages.encodings.count_missing("dice") == 1
+        assert count_missing(store.passages.encodings, "dice") == 1
 
 
 def test_a_thread_that_never_started_is_stopped_immediately(tmp_path: Path) -> None:
@@ -292,8 +292,8 @@ def test_stopping_waits_for_the_current_batch_only(tmp_path: Path) -> None:
         stopping.join(LONG)
         assert not stopping.is_alive()
         assert len(batches) == 1
-        assert store.passages.encodings.count_missing("dice") == 500 - batches[0]
-        assert [job.holder for job in store.queue.jobs.list()] == [""]
+        assert count_missing(store.passages.encodings, "dice") == 500 - batches[0]
+        assert [job.holder for job in store.queue.list_jobs()] == [""]
 
 
 def test_a_failing_model_is_retried(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -309,7 +309,7 @@ def test_a_failing_model_is_retried(tmp_path: Path, caplog: pytest.LogCaptureFix
         thread.wake()
         assert done_event.wait(LONG)
         thread.stop()
-        assert store.passages.encodings.count_missing("dice") == 0
+        assert count_missing(store.passages.encodings, "dice") == 0
     assert "encoding failed and will be retried: ModelUnreachable" in caplog.text
 
 
@@ -326,7 +326,7 @@ def test_a_thread_waiting_to_retry_stops_immediately(tmp_path: Path) -> None:
         thread.wake()
         assert failed.wait(LONG)
         thread.stop()
-        assert store.passages.encodings.count_missing("dice") == 5
+        assert count_missing(store.passages.encodings, "dice") == 5
 
 
 def test_unfinished_work_of_another_process_is_done_after_its_lease_expired(tmp_path: Path) -> None:
@@ -334,7 +334,7 @@ def test_unfinished_work_of_another_process_is_done_after_its_lease_expired(tmp_
     refused, done_event = threading.Event(), threading.Event()
     clock = FixedClock(NOON)
     with open_store(tmp_path, clock) as store:
-        assert store.queue.jobs.acquire("encode dice", "the dead", LEASE_SECONDS)
+        assert store.queue.lease("encode dice", "the dead", LEASE_SECONDS)
 
         def embedders() -> list[Embedder]:
             if refused.is_set():
@@ -346,7 +346,7 @@ def test_unfinished_work_of_another_process_is_done_after_its_lease_expired(tmp_
         thread.wake()
         assert done_event.wait(LONG)
         thread.stop()
-        assert store.passages.encodings.count_missing("dice") == 0
+        assert count_missing(store.passages.encodings, "dice") == 0
 
 
 # Another model, another packing
@@ -367,7 +367,7 @@ def test_vectors_of_the_old_model_are_dropped_once_the_new_one_has_encoded_every
     with open_store(tmp_path) as store:
 
         def embedders() -> list[Embedder]:
-            if not store.passages.encodings.count_missing("new"):
+            if not count_missing(store.passages.encodings, "new"):
                 done_event.set()
             return [new]
 
@@ -376,8 +376,8 @@ def test_vectors_of_the_old_model_are_dropped_once_the_new_one_has_encoded_every
         while not done_event.wait(0.01):
             thread.wake()
         thread.stop()
-        assert store.passages.encodings.count_by_model() == {"new": 20}
-        assert [job.name for job in store.queue.jobs.list() if job.holder] == []
+        assert store.passages.encodings.count().encoded == {"new": 20}
+        assert [job.name for job in store.queue.list_jobs() if job.holder] == []
 
 
 def test_both_models_are_kept_until_the_new_one_has_encoded_everything(tmp_path: Path) -> None:
@@ -386,22 +386,22 @@ def test_both_models_are_kept_until_the_new_one_has_encoded_everything(tmp_path:
     new = RandomEmbedder(lambda pieces: batches.append(len(pieces)), "new")
     with open_store(tmp_path) as store:
         encode_with_all(store, [new], lambda: bool(batches))
-        assert store.passages.encodings.count_by_model() == {"new": batches[0], "old": 20}
+        assert store.passages.encodings.count().encoded == {"new": batches[0], "old": 20}
         encode_with_all(store, [old, new], never_stop)
-        assert store.passages.encodings.count_by_model() == {"new": 20, "old": 20}
+        assert store.passages.encodings.count().encoded == {"new": 20, "old": 20}
         encode_with_all(store, [new], never_stop)
-        assert store.passages.encodings.count_by_model() == {"new": 20}
+        assert store.passages.encodings.count().encoded == {"new": 20}
 
 
 def test_a_model_another_process_is_encoding_with_is_kept(tmp_path: Path) -> None:
     _, new = old_and_new(tmp_path)
     with open_store(tmp_path) as store:
-        assert store.queue.jobs.acquire("encode old", "somebody", LEASE_SECONDS)
+        assert store.queue.lease("encode old", "somebody", LEASE_SECONDS)
         encode_with_all(store, [new], never_stop)
-        assert store.passages.encodings.count_by_model() == {"new": 20, "old": 20}
-        store.queue.jobs.release("encode old", "somebody")
+        assert store.passages.encodings.count().encoded == {"new": 20, "old": 20}
+        store.queue.release("encode old", "somebody")
         encode_with_all(store, [new], never_stop)
-        assert store.passages.encodings.count_by_model() == {"new": 20}
+        assert store.passages.encodings.count().encoded == {"new": 20}
 
 
 def test_static_vectors_and_no_model_replace_no_other_model(tmp_path: Path) -> None:
@@ -409,7 +409,7 @@ def test_static_vectors_and_no_model_replace_no_other_model(tmp_path: Path) -> N
     with open_store(tmp_path) as store:
         encode_with_all(store, [RandomEmbedder(model="static", states=TokenStates.PIECES)], never_stop)
         encode_with_all(store, [], never_stop)
-        assert store.passages.encodings.count_by_model() == {"old": 20, "static": 20}
+        assert store.passages.encodings.count().encoded == {"old": 20, "static": 20}
 
 
 def test_a_new_packing_encodes_every_text_again_and_keeps_the_vectors(tmp_path: Path) -> None:
@@ -423,4 +423,4 @@ def test_a_new_packing_encodes_every_text_again_and_keeps_the_vectors(tmp_path: 
         assert encode_with_all(store, [fine], never_stop) == 15
         assert len(set(result)) == len(result) == 20
         assert encode_with_all(store, [fine], never_stop) == 0
-        assert store.passages.encodings.count_by_model() == {"dice": 20}
+        assert store.passages.encodings.count().encoded == {"dice": 20}

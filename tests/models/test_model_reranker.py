@@ -22,12 +22,12 @@ from lamina.recall.scoring_profiles import RERANKED_COUNT, RERANKER_SHARE
 class Server(BaseHTTPRequestHandler):
     """Likes passages that name an oak, and says so in log-odds; what it was asked is kept."""
 
-    asked: ClassVar[list[dict[str, Any]]] = []
+    requests: ClassVar[list[dict[str, Any]]] = []
     answer: Any = None
 
     def do_POST(self) -> None:
         document = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        type(self).asked.append({"path": self.path, **document})
+        type(self).requests.append({"path": self.path, **document})
         results = [
             {"index": n, "relevance_score": 4.0 if "oak" in text else -4.0}
             for n, text in enumerate(document["documents"])
@@ -44,12 +44,12 @@ class Server(BaseHTTPRequestHandler):
 @contextmanager
 def serving(answer: Any = None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     class Handler(Server):
-        asked: ClassVar[list[dict[str, Any]]] = []
+        requests: ClassVar[list[dict[str, Any]]] = []
 
     Handler.answer = answer
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/v1", Handler.asked
+        yield f"http://127.0.0.1:{server.server_port}/v1", Handler.requests
         server.shutdown()
 
 

@@ -13,7 +13,7 @@ from lamina import FixedClock, Memory
 from lamina.atom.atom import Atom
 from lamina.cli.record_views import explain_score
 from lamina.models.embedder import Embedder, EncodedText, TextToEncode
-from lamina.models.recomputed_token_states import MAX_RECOMPUTED, RecomputedStates
+from lamina.models.encoding_worker import MAX_RECOMPUTED, RecomputedStates
 from lamina.recall.hit import VectorPrecision
 from lamina.recall.hit_builder import DIMENSION_DEVIATION
 from lamina.store.encodings import UnencodedText
@@ -33,15 +33,15 @@ def all_atoms(memory: Memory) -> list[Atom]:
 def make_cold(memory: Memory, bits: int) -> None:
     """Keep everything in so many bits."""
     memory.embed()
-    memory.engine.store.passages.encodings.set_precision({each.id: bits for each in all_atoms(memory)})
+    memory.engine.store.passages.encodings.precision.change({atom.id: bits for atom in all_atoms(memory)})
     memory.embed()
     memory.engine.store.current_index.drop_search()
 
 
 def texts(memory: Memory, count: int) -> list[UnencodedText]:
-    found = memory.engine.store.passages.encodings.find_missing("nobody", 1000)[:count]
-    assert len(found) == count
-    return found
+    texts_to_encode = memory.engine.store.passages.encodings.find_missing("nobody", 1000)[:count]
+    assert len(texts_to_encode) == count
+    return texts_to_encode
 
 
 def main_of(memory: Memory) -> Embedder:
@@ -74,7 +74,7 @@ def test_temporary_states_equal_stored_ones_and_are_computed_once(tmp_path: Path
         wanted = texts(memory, MAX_RECOMPUTED + 8)
         thawed, stored = (
             RecomputedStates(),
-            token_states(memory.engine.store, counting.model.id, [each.digest for each in wanted]),
+            token_states(memory.engine.store, counting.model.id, [text.digest for text in wanted]),
         )
         for _ in range(3):
             assert thawed.states(counting, wanted) == {
@@ -96,11 +96,11 @@ def test_a_recall_writes_nothing_and_is_repeatable(tmp_path: Path) -> None:
     with open_memory(tmp_path / "vault") as memory:
         populate(memory, sessions=8)
         make_cold(memory, 4)
-        before = memory.engine.store.passages.encodings.sizes()
+        before = memory.engine.store.passages.encodings.precision.sizes()
         result = questions(count=6)
         first = answers(memory, result)
         assert answers(memory, result) == first
-        assert memory.engine.store.passages.encodings.sizes() == before and before.states == (0, 0)
+        assert memory.engine.store.passages.encodings.precision.sizes() == before and before.states == (0, 0)
     with open_memory(tmp_path / "vault") as memory:
         assert answers(memory, list(reversed(result))) == list(reversed(first))
 
@@ -111,7 +111,7 @@ def test_few_cold_passages_are_compared_as_closely_as_hot_ones(tmp_path: Path) -
         memory.embed()
         some = [memory.remember(FACT).outcomes[0].atom, memory.remember("Ann broke the kayak.").outcomes[0].atom]
         before = memory.recall(QUESTION).hits[0]
-        memory.engine.store.passages.encodings.set_precision({each.id: 4 for each in some})
+        memory.engine.store.passages.encodings.precision.change({atom.id: 4 for atom in some})
         memory.engine.store.current_index.drop_search()
         after = memory.recall(QUESTION).hits[0]
         assert before.atom.id == after.atom.id == some[0].id and after.precision is not None
@@ -125,10 +125,10 @@ def test_a_hit_reports_its_precision_and_the_uncertainty_of_its_cosine(tmp_path:
         memory.embed()
         (whole,) = memory.recall(QUESTION).hits
         assert whole.precision is None and whole.explain()["precision"] == {}
-        assert not [output_block for output_block in explain_score(whole) if "kept in" in str(output_block)]
+        assert not [output_block for output_block in explain_score(whole) if "precision" in str(output_block)]
         errors = []
         for bits in (8, 4, 2):
-            memory.engine.store.passages.encodings.set_precision({whole.atom.id: 32})
+            memory.engine.store.passages.encodings.precision.change({whole.atom.id: 32})
             make_cold(memory, bits)
             (hit,) = memory.recall(QUESTION).hits
             assert hit.precision is not None and hit.precision.bits == bits
@@ -139,9 +139,8 @@ def test_a_hit_reports_its_precision_and_the_uncertainty_of_its_cosine(tmp_path:
                 "frqad": hit.precision.frqad,
             }
             model = main_of(memory)
-            kept = memory.engine.store.passages.encodings.coarse_vectors(model.model.id, [(hit.atom.id, 1)])[
-                hit.atom.id, 1
-            ][1][0]
+            stored = memory.engine.store.passages.encodings.vectors(model.model.id, [(hit.atom.id, 1)])
+            kept = stored[hit.atom.id, 1].rows[0]
             question = model.encode_question(QUESTION).vector.astype(float)
             assert (
                 hit.precision.frqad

@@ -272,7 +272,7 @@ def test_an_invalid_query_is_refused_with_the_reason(memory: Memory, question: s
 
 @pytest.mark.parametrize("k", [0, -1, 101])
 def test_a_count_out_of_bounds_is_refused(memory: Memory, k: int) -> None:
-    with pytest.raises(InvalidInput, match="k: Input should be"):
+    with pytest.raises(InvalidInput, match="k: must be at"):
         memory.recall("tea", k=k)
 
 

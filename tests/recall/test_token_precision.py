@@ -13,6 +13,7 @@ from town_conversations import EMBEDDERS, answers, needs_minilm, open_memory, po
 
 from lamina import Memory
 from lamina.models.encoding_worker import encode_up_to
+from lamina.testing.store_harness import count_missing
 
 QUESTIONS = questions(count=12)
 
@@ -51,7 +52,7 @@ def test_until_all_states_are_recomputed_answers_use_signs_and_then_levels(vault
     before = answer_snapshots(vault, 1)
     with bits(vault, 4) as memory:
         assert answers(memory, QUESTIONS) == before
-        left = memory.engine.store.passages.encodings.count_missing(_primary(memory), "nibbles")
+        left = count_missing(memory.engine.store.passages.encodings, _primary(memory), "nibbles")
         assert encode_up_to(memory.engine.store, memory.engine.models.embedders()[1], 5) == 5
         assert answers(memory, QUESTIONS) == before
         assert memory.embed() == left - 5
@@ -75,7 +76,7 @@ def test_text_written_meanwhile_is_found_immediately_through_the_transformer(vau
         result = memory.recall("where does the heron stand?")
         assert result.model.startswith("all-MiniLM")
         assert result.hits[0].atom.id == atom.id
-        assert memory.engine.store.passages.encodings.count_missing(_primary(memory), "nibbles") > 20
+        assert count_missing(memory.engine.store.passages.encodings, _primary(memory), "nibbles") > 20
 
 
 @needs_minilm

@@ -30,6 +30,7 @@ from lamina.review.charts import (
     write_charts,
 )
 from lamina.review.svg_plots import DARK, LIGHT, Axis, Panel, PlotBar, PlotLine, count_axis, render_sheet, spread_labels
+from lamina.store.atoms import AtomFilter
 from lamina.store.base import Store
 from lamina.testing.store_harness import LOCAL, NOON, OTHER, StoreHarness
 from vault_workspace import VaultWorkspace
@@ -123,7 +124,7 @@ def test_the_last_count_equals_the_store(harness: StoreHarness) -> None:
             harness.commit(harness.current(atom).with_(layer=Layer.SEMANTIC))
     last = list(daily_counts(harness.store, SCOPES, batch_size=7))[-1]
     atoms = [atom for atom in harness.read() if atom.status in RECALL_WEIGHT]
-    assert last.statuses == harness.store.atoms.count_by(SCOPES, "status")
+    assert last.statuses == harness.store.atoms.count_by("status", AtomFilter(scopes=SCOPES))
     assert list(daily_counts(harness.store, SCOPES)) == list(daily_counts(harness.store, SCOPES, batch_size=7))
     assert last.layers == {layer.value: many for layer in Layer if (many := sum(atom.layer is layer for atom in atoms))}
 
@@ -135,7 +136,7 @@ def test_an_erased_atom_is_counted_until_its_erasure(workspace: VaultWorkspace) 
     store, scopes = workspace.memory.engine.store, (kept.scope,)
     before, after = daily_counts(store, scopes)
     assert before.statuses == {"active": 2} and before.layers == {kept.layer: 1}
-    assert after.statuses == store.atoms.count_by(scopes, "status") == {"active": 1}
+    assert after.statuses == store.atoms.count_by("status", AtomFilter(scopes=scopes)) == {"active": 1}
     assert not any(
         "4711" in picture for picture in draw_panels(store, scopes, workspace.clock.at, DEFAULT_MODE).values()
     )
@@ -172,7 +173,7 @@ def test_a_clock_behind_the_journal_loses_nothing(long_history: StoreHarness) ->
 def test_the_heat_chart_covers_every_recallable_atom(long_history: StoreHarness) -> None:
     used = long_history.add("used", importance=1.0)
     long_history.store.signals.put(used.id, Signals(recall_count=20, last_recalled_at=long_history.clock.at))
-    signals = from_counters(long_history.store.signals.get([used.id]).get(used.id, Signals()))
+    signals = from_counters(long_history.store.signals.get([used.id]).signals.get(used.id, Signals()))
     numbers = collect_heat(long_history.store, SCOPES, long_history.clock.at)
     assert len(numbers) == 3 and max(numbers) == heat(used, signals, long_history.clock.at)
     panel = of("heat", long_history)

@@ -209,10 +209,10 @@ SPANS = st.tuples(VALUES, st.integers(-6, 0), st.none() | DAYS, st.none() | st.i
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(SPANS, min_size=1, max_size=6))
 def test_a_confirmation_never_ends_in_a_conflict(
-    tmp_path_factory: pytest.TempPathFactory, said: list[tuple[str, int, int | None, int | None, bool]]
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int | None, int | None, bool]]
 ) -> None:
     with lamina.open(tmp_path_factory.mktemp("v") / "v", clock=FixedClock(NOON), watch=False) as memory:
-        for value, result, start, length, waiting in said:
+        for value, result, start, length, waiting in steps:
             begins = NOON + start * DAY if start is not None else None
             ends = (begins or NOON + result * DAY) + length * DAY if length else None
             memory.remember(

@@ -21,6 +21,7 @@ from lamina.atom.provenance import Scope
 from lamina.recall import Recall
 from lamina.review.review import Review
 from lamina.store.base import AtomFilter, TextQuery
+from lamina.store.passages import PassageFilter
 from lamina.testing import NOON
 from lamina.upkeep import Upkeep
 from lamina.working.block import Block
@@ -38,17 +39,15 @@ SCOPES = tuple(
 class Calls:
     """How many calls were made of each verb, and which told what they must not."""
 
-    made: dict[str, int] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
 
     @property
     def total(self) -> int:
-        return sum(self.made.values())
+        return sum(self.counts.values())
 
     def summary(self) -> str:
-        return (
-            f"{self.total} calls of {len(self.made)} verbs by {len(SCOPES)} scopes, {len(self.failures)} told of others"
-        )
+        return f"{self.total} calls of {len(self.counts)} verbs by {len(SCOPES)} scopes, {len(self.failures)} leaked"
 
 
 class Vault:
@@ -105,7 +104,7 @@ class Vault:
             text = visible_text(VERBS[name](memory, initial, self))
         except LaminaError as error:
             text = str(error)
-        done.made[name] = done.made.get(name, 0) + 1
+        done.counts[name] = done.counts.get(name, 0) + 1
         # What the caller said themselves may be repeated to them.
         for value in initial.values():
             text = text.replace(value, "")
@@ -216,12 +215,14 @@ def _search(memory: Memory, arguments: Arguments, vault: Vault) -> object:
 
     return memory.search_text(
         TextQuery(
-            scopes=(Scope(arguments["scope"]),),
+            filter=PassageFilter(
+                scopes=(Scope(arguments["scope"]),),
+                statuses=frozenset(Status),
+                memory_types=frozenset(MemoryType),
+                valid_at=memory.now(),
+            ),
             tokens=("pass", "word"),
-            statuses=frozenset(Status),
             limit=50,
-            memory_types=frozenset(MemoryType),
-            valid_at=memory.now(),
         )
     )
 

@@ -20,7 +20,7 @@ def test_every_public_verb_is_called_here() -> None:
 def test_unauthorised_callers_see_nothing_of_a_scope_through_any_verb(tmp_path: Path) -> None:
     calls = call_by_chance(tmp_path, len(VERBS), SEED)
     assert calls.failures == []
-    assert len(SCOPES) == 20 and len(calls.made) == len(VERBS)
+    assert len(SCOPES) == 20 and len(calls.counts) == len(VERBS)
 
 
 @pytest.fixture

@@ -35,6 +35,7 @@ from lamina.mcp.read_tools import get
 from lamina.mcp.tool_arguments import GetArguments
 from lamina.models.light_embedder import find_light_files
 from lamina.server import run_server
+from lamina.testing.admin import hits_of
 from lamina.vectors.fisher_rao import frqad
 from lamina.vectors.stored_vectors import pack, unpack
 from llm_server import completion, scripted
@@ -375,10 +376,10 @@ def test_uses_strengthen_retention_by_a_third_at_most(memory: Memory, clock: Fix
 
 
 def test_extracted_statements_fade_three_times_as_fast_as_a_persons_own(memory: Memory) -> None:
-    own = memory.remember("Lunch was at noon.", kind="event").atom
+    event = memory.remember("Lunch was at noon.", kind="event").atom
     memory.capture([{"speaker": "Ann", "content": "I live in Lisbon now."}], session_id="s1", wait=True)
     extracted = next(atom for atom in memory.list() if atom.evidence).with_(layer=Layer.EPISODIC)
-    assert half_life_days(own, AgeingSignals()) == 30.0
+    assert half_life_days(event, AgeingSignals()) == 30.0
     assert half_life_days(extracted, AgeingSignals()) == pytest.approx(10.0)
 
 
@@ -504,7 +505,7 @@ def test_old_access_logs_are_pruned_and_the_journal_is_kept(memory: Memory, cloc
     later(memory, clock, days=91)
     commits = memory.engine.store.journal.count(memory.scopes)
     step(memory, "prune")
-    assert memory.engine.store.admin.recalls.hits(recalled.id, memory.scope) is None
+    assert hits_of(memory.engine.store.admin.recalls, recalled.id, memory.scope) is None
     assert memory.engine.store.journal.count(memory.scopes) == commits
 
 
@@ -554,7 +555,7 @@ def test_scores_at_day_ten_and_day_twenty_differ(memory: Memory, clock: FixedClo
     for _ in range(2):
         later(memory, clock, days=10)
         step(memory, "age")
-        state = memory.engine.store.signals.get_with_ageing([atom.id])[1][atom.id]
+        state = memory.engine.store.signals.get([atom.id])[1][atom.id]
         scores.append((state.retention, state.importance))
     assert scores[0][0] > scores[1][0] and scores[0][1] > scores[1][1]
 

@@ -140,8 +140,8 @@ def test_valid_times_are_optional_and_decide_what_was_true_when(vault: SeedVault
     atom = vault.remember("Ann lives in Cork.", subject="Ann", valid_from="2025-01-01", valid_until="2025-06-30")
     assert vault.remember("Bob sails.").valid_from is None
     assert atom.valid_until == datetime(2025, 7, 1, tzinfo=UTC)
-    assert atom.id in [found.id for found in vault.memory.list(as_of="2025-03-01")]
-    assert atom.id not in [found.id for found in vault.memory.list(as_of="2025-08-01")]
+    assert atom.id in [listed.id for listed in vault.memory.list(as_of="2025-03-01")]
+    assert atom.id not in [listed.id for listed in vault.memory.list(as_of="2025-08-01")]
 
 
 def test_quality_starts_at_one_and_the_file_gets_what_was_learnt(vault: SeedVault) -> None:
@@ -195,8 +195,8 @@ def test_an_episode_is_the_day_and_the_session_and_selects_its_atoms(vault: Seed
     assert (first.episode_id, next_day.episode_id) == ("2026-03-02:standup", "2026-03-03:standup")
     assert vault.memory.list(episode_id="2026-03-02:standup") == [vault.memory.get(first.id)]
     assert 'episode_id: "2026-03-02:standup"' in vault.file(first).read_text()
-    own = SEED_FILE.replace("tier: semantic", "tier: semantic\nepisode_id: 2025-11-14:mine")
-    assert vault.drop("coffee.md", own).episode_id == "2025-11-14:mine"
+    episode_file = SEED_FILE.replace("tier: semantic", "tier: semantic\nepisode_id: 2025-11-14:mine")
+    assert vault.drop("coffee.md", episode_file).episode_id == "2025-11-14:mine"
 
 
 def test_supersession_is_written_on_both_atoms_and_nothing_is_deleted(vault: SeedVault) -> None:

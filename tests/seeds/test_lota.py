@@ -138,8 +138,8 @@ def test_an_endpoint_may_compute_vectors_of_1536_numbers(tmp_path: Path) -> None
             atom = memory.remember("The kettle is blue.").atom
             memory.embed()
             encodings = memory.engine.store.passages.encodings
-            (model,) = [name for name in encodings.count_by_model() if "text-embedding-3-small" in name]
-            assert encodings.vectors(model, [atom.id])[atom.id].shape == (1, 1536)
+            (model,) = [name for name in encodings.count().encoded if "text-embedding-3-small" in name]
+            assert encodings.vectors(model, [(atom.id, 1)])[atom.id, 1].rows.shape == (1, 1536)
 
 
 def test_the_same_words_are_stored_once_in_a_scope_and_may_be_in_two_scopes(memory: Memory) -> None:
@@ -160,12 +160,12 @@ def test_each_of_the_seven_types_is_extracted_with_a_chat_model(tmp_path: Path, 
     words = "The reading circle meets in the library."
     with open_with_chat(tmp_path, found_statements(found_statement(words, subject="circle", kind=kind))) as (
         memory,
-        asked,
+        requests,
     ):
         memory.capture([{"speaker": "Ann", "content": words}], session_id="s")
         (atom,) = memory.list(kind=kind)
         assert (atom.content, bool(atom.evidence)) == (words, True)
-        schema = asked[0]["response_format"]["json_schema"]["schema"]["properties"]["statements"]["items"]
+        schema = requests[0]["response_format"]["json_schema"]["schema"]["properties"]["statements"]["items"]
         assert set(SEVEN_TYPES) < set(schema["properties"]["kind"]["enum"]) == set(EXTRACTED_KINDS)
 
 
@@ -205,7 +205,7 @@ def test_core_never_fades_and_ephemeral_fades_before_standard(memory: Memory, cl
     clock.at = NOON + 40 * DAY
     memory.upkeep.dream(["age"])
     ids = {atom.durability: atom.id for atom in memory.list(status=None)}
-    ageing = memory.engine.store.signals.get_with_ageing(ids.values())[1]
+    ageing = memory.engine.store.signals.get(ids.values())[1]
     retention = {durability: ageing[atom_id].retention for durability, atom_id in ids.items()}
     assert retention[Durability.CORE] == 1.0
     assert retention[Durability.CORE] > retention[Durability.STANDARD] > retention[Durability.EPHEMERAL]
@@ -342,17 +342,17 @@ def test_extraction_runs_later_if_work_in_the_background_is_enabled(tmp_path: Pa
 
 def test_a_chat_model_may_rerank_the_best_twelve(tmp_path: Path) -> None:
     picks = completion({"picks": [{"note": 2, "fits": 90}]})
-    with open_with_chat(tmp_path, picks, reranker="chat:", extractor="none") as (memory, asked):
+    with open_with_chat(tmp_path, picks, reranker="chat:", extractor="none") as (memory, requests):
         for place in ("Faro", "Oslo", "Bergen", "Genoa", "Malmo", "Cork", "Brest", "Bari") * 2:
             number = len(memory.list()) + 1
             memory.remember(f"{place} has a harbour crane {'and a tall red lamp ' * number}at the quay.")
         recalled = memory.recall("harbour crane", 6)
         assert len(recalled.hits) == 6
-        assert len(asked) == 1
-        assert str(asked[0]["messages"]).count("has a harbour crane") == RERANKED_COUNT == 12
+        assert len(requests) == 1
+        assert str(requests[0]["messages"]).count("has a harbour crane") == RERANKED_COUNT == 12
         assert [hit for hit in recalled.hits if dict(hit.terms).get("reranker")] == [recalled.hits[0]]
         memory.recall("harbour crane", 6, fast=True)
-        assert len(asked) == 1
+        assert len(requests) == 1
 
 
 def test_a_context_is_text_in_sections_within_a_budget(memory: Memory) -> None:
@@ -472,7 +472,7 @@ def test_consolidation_runs_every_day_archives_what_is_stale_and_settles_contrad
     report = memory.upkeep.dream()
     assert memory.get(stale).status is Status.ARCHIVED
     assert memory.get(used).status is Status.ACTIVE
-    signals, ageing = memory.engine.store.signals.get_with_ageing([used, stale])
+    signals, ageing = memory.engine.store.signals.get([used, stale])
     assert signals[used].recall_count == 1
     assert ageing[used].importance > ageing[stale].importance
     assert {"age", "probe"} <= {step.step for step in report.steps}
@@ -494,10 +494,10 @@ def test_each_of_the_seven_relations_is_drawn_by_a_chat_model(tmp_path: Path, na
     words = "The shop page runs on the billing service."
     answer = found_statements(found_statement(words, subject="shop page", relation=name, target="memory 1"))
     no_pairs = completion({"answers": []})
-    with open_with_chat(tmp_path, answer, no_pairs) as (memory, asked):
+    with open_with_chat(tmp_path, answer, no_pairs) as (memory, requests):
         stored = remember(memory, "The billing service is run by Acme.", subject="billing service")
         memory.capture([{"speaker": "Ann", "content": words}], session_id="s")
-        assert "\nmemory 1 | The billing service is run by Acme.\n" in asked[0]["messages"][-1]["content"]
+        assert "\nmemory 1 | The billing service is run by Acme.\n" in requests[0]["messages"][-1]["content"]
         (atom,) = [atom for atom in memory.list() if atom.evidence]
         (relation,) = atom.relations
         # That a statement is no longer so is only likely if a model alone says it: it marks and ends nothing.

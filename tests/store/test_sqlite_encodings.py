@@ -1,6 +1,6 @@
 """Stored encodings of models, and the columns in memory that follow them.
 
-Covers `lamina.store.sqlite.passages` and `lamina.store.sqlite.row_scores`.
+Covers `lamina.store.sqlite.passages`.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from lamina.testing.vector_reference import (
     OTHER_MODEL,
     encode_missing,
     make_states,
+    nearest_cosines,
     nearest_passages,
-    nearest_scores,
     text_digests,
 )
 
-MODELS = {"limit": 1000, "neighbours": 2, "status_weights": dict.fromkeys(Status, 0.5)}
+MODELS = {"limit": 1000, "statuses": frozenset(Status)}
 
 
 @contextmanager
@@ -82,7 +82,7 @@ def test_no_row_survives_its_passage(tmp_path: Path) -> None:
             assert vectors == states
         encode_missing(harness)
         harness.store.passages.encodings.drop_model(OTHER_MODEL)
-        assert rows(tmp_path) == (harness.store.passages.encodings.count_by_model()[MODEL],) * 2 + (0, 0)
+        assert rows(tmp_path) == (harness.store.passages.encodings.count().encoded[MODEL],) * 2 + (0, 0)
         harness.store.passages.encodings.drop_model(MODEL)
         assert rows(tmp_path) == (0, 0, 0, 0)
 
@@ -98,7 +98,7 @@ def test_an_index_ahead_of_its_journal_keeps_no_encoding_unknown_to_the_journal(
     shutil.copy(tmp_path / "backup", tmp_path / "history.db")
     with open_store(tmp_path) as harness:
         assert len(nearest_passages(harness, "later")) == 1
-        assert harness.store.passages.encodings.count_by_model() == {MODEL: 1}
+        assert harness.store.passages.encodings.count().encoded == {MODEL: 1}
     assert rows(tmp_path) == (1, 1, 0, 0)
 
 
@@ -106,7 +106,7 @@ def test_after_a_lost_or_damaged_index_everything_is_encoded_again(tmp_path: Pat
     with open_store(tmp_path) as harness:
         commit_random_atoms(harness, Random(4), 40)
         count = encode_missing(harness)
-        before = nearest_scores(harness, "tea", LOCAL, ANN, **MODELS)
+        before = nearest_cosines(harness, "tea", LOCAL, ANN, **MODELS)
         for data in (None, b"", b"noise" * 3000):
             for suffix in ("-wal", "-shm", ""):
                 (tmp_path / f"index.db{suffix}").unlink(missing_ok=True)
@@ -114,7 +114,7 @@ def test_after_a_lost_or_damaged_index_everything_is_encoded_again(tmp_path: Pat
                 (tmp_path / "index.db").write_bytes(data)
             assert nearest_passages(harness, "tea", LOCAL, ANN, **MODELS) == {}
             assert encode_missing(harness) == count
-            assert nearest_scores(harness, "tea", LOCAL, ANN, **MODELS) == before
+            assert nearest_cosines(harness, "tea", LOCAL, ANN, **MODELS) == before
 
 
 def test_an_index_lost_under_a_reader_is_recreated(tmp_path: Path) -> None:
@@ -151,10 +151,10 @@ def test_columns_with_too_many_deleted_rows_are_read_again(tmp_path: Path) -> No
     with open_store(tmp_path) as harness:
         atoms = list(harness.commit(*[harness.new_atom(f"tea {n}") for n in range(700)]).atoms)
         encode_missing(harness)
-        before = nearest_scores(harness, "tea", limit=1000)
+        before = nearest_cosines(harness, "tea", limit=1000)
         for _ in range(3):
             atoms = list(harness.commit(*[atom.with_(pinned=not atom.pinned) for atom in atoms]).atoms)
-            assert nearest_scores(harness, "tea", limit=1000) == before
+            assert nearest_cosines(harness, "tea", limit=1000) == before
 
 
 @pytest.mark.parametrize("damage", [b"", b"\1", b"\4\0\0", b"\0\0" + bytes(16), b"\4\0" + b"\xff" * 16])

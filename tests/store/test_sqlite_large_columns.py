@@ -24,12 +24,12 @@ from lamina.testing.vector_reference import (
     MODEL,
     OTHER_MODEL,
     encode_missing,
+    nearest_cosines,
     nearest_passages,
-    nearest_scores,
     vector_query,
 )
 
-UNLIMITED_SEARCH = {"limit": 1000, "neighbours": 2, "status_weights": dict.fromkeys(Status, 0.5)}
+UNLIMITED_SEARCH = {"limit": 1000, "statuses": frozenset(Status)}
 
 
 LARGE_FROM_THE_START = SearchLimits(scan_from=0, save_from=1)
@@ -78,9 +78,9 @@ def test_saved_columns_give_the_same_results_as_the_ones_they_were_saved_from(tm
                 encode_missing(harness)
             if step % 7 == 0:
                 harness.store.current_index.drop_search()  # type: ignore[attr-defined]
-            result = nearest_scores(harness, "tea milk", LOCAL, ANN, **UNLIMITED_SEARCH)
+            result = nearest_cosines(harness, "tea milk", LOCAL, ANN, **UNLIMITED_SEARCH)
             with open_store(tmp_path) as other:
-                assert nearest_scores(other, "tea milk", LOCAL, ANN, **UNLIMITED_SEARCH) == result
+                assert nearest_cosines(other, "tea milk", LOCAL, ANN, **UNLIMITED_SEARCH) == result
                 assert coverage(other.store, MODEL, [LOCAL]) == coverage(harness.store, MODEL, [LOCAL])
         assert len(saved_files(tmp_path)) == 1
 
@@ -89,7 +89,7 @@ def test_saved_columns_are_used_instead_of_the_index(tmp_path: Path) -> None:
     with open_store(tmp_path) as harness:
         commit_random_atoms(harness, Random(2), 40)
         encode_missing(harness)
-        result = nearest_scores(harness, "tea", LOCAL, ANN, **UNLIMITED_SEARCH)
+        result = nearest_cosines(harness, "tea", LOCAL, ANN, **UNLIMITED_SEARCH)
     read: list[object] = []
 
     def note_passage_query(cursor: object, sql: str, values: object) -> bool:
@@ -100,7 +100,7 @@ def test_saved_columns_are_used_instead_of_the_index(tmp_path: Path) -> None:
     with open_store(tmp_path) as other:
         index = other.store.current_index.index  # type: ignore[attr-defined]
         index.db.connection.set_exec_trace(note_passage_query)
-        assert nearest_scores(other, "tea", LOCAL, ANN, **UNLIMITED_SEARCH) == result
+        assert nearest_cosines(other, "tea", LOCAL, ANN, **UNLIMITED_SEARCH) == result
         assert read == []
         other.add("tea with a friend")
         nearest_passages(other, "tea")
@@ -143,14 +143,14 @@ def test_saved_columns_of_another_index_or_a_later_time_are_ignored(tmp_path: Pa
     with open_store(tmp_path) as harness:
         commit_random_atoms(harness, Random(5), 30)
         encode_missing(harness)
-        result = nearest_scores(harness, "tea", LOCAL, ANN, **UNLIMITED_SEARCH)
+        result = nearest_cosines(harness, "tea", LOCAL, ANN, **UNLIMITED_SEARCH)
         harness.store.admin.rebuild_index()
-        assert nearest_scores(harness, "tea", LOCAL, ANN, **UNLIMITED_SEARCH) == result
+        assert nearest_cosines(harness, "tea", LOCAL, ANN, **UNLIMITED_SEARCH) == result
     (folder,) = saved_files(tmp_path)
     edition, seq = folder.name.split("-")
     folder.rename(folder.with_name(f"{edition}-{int(seq) + 50}"))
     with open_store(tmp_path) as other:
-        assert nearest_scores(other, "tea", LOCAL, ANN, **UNLIMITED_SEARCH) == result
+        assert nearest_cosines(other, "tea", LOCAL, ANN, **UNLIMITED_SEARCH) == result
 
 
 def test_erasing_deletes_saved_columns(tmp_path: Path) -> None:

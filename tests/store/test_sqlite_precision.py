@@ -22,8 +22,8 @@ from lamina.atom.atom import AtomId
 from lamina.atom.passage import passage_digest, passages_of
 from lamina.atom.status import Status
 from lamina.clock import FixedClock
-from lamina.store.ageing_state import AgeingState
 from lamina.store.encodings import PackedStates, TextEncoding
+from lamina.store.signals import AgeingState
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.encodings import _missing_clause
 from lamina.store.sqlite.in_memory_vectors import SEARCH_LIMITS, SearchLimits
@@ -32,10 +32,10 @@ from lamina.testing import ANN, LOCAL, NOON, OTHER, StoreHarness
 from lamina.testing.precision import BITS, stored_bits, texts_to_encode
 from lamina.testing.store_harness import coverage
 from lamina.testing.stored_encodings import commit_random_atoms
-from lamina.testing.vector_reference import MODEL, encode_missing, nearest_passages, nearest_scores, text_digests
+from lamina.testing.vector_reference import MODEL, encode_missing, nearest_cosines, nearest_passages, text_digests
 
 SCOPES = (LOCAL, ANN, OTHER)
-ALL_STATUSES = dict.fromkeys(Status, 0.5)
+ALL_STATUSES = frozenset(Status)
 
 
 @contextmanager
@@ -61,13 +61,13 @@ def rows(folder: Path) -> list[tuple[Any, ...]]:
 
 def note(harness: StoreHarness, random: Random) -> None:
     """Let atoms want any bits, and the index follow."""
-    harness.store.signals.ageing.put(
+    harness.store.signals.put_ageing(
         {atom.id: AgeingState(atom.revision, bits=random.choice(BITS)) for atom in harness.read(*SCOPES)}
     )
     for scope in SCOPES:
-        untold = harness.store.signals.ageing.unapplied_bits(scope)
-        harness.store.passages.encodings.set_precision(untold)
-        harness.store.signals.ageing.mark_bits_applied(untold)
+        untold = harness.store.signals.unapplied_bits(scope)
+        harness.store.passages.encodings.precision.change(untold)
+        harness.store.signals.mark_bits_applied(untold)
 
 
 def stored_by_text(harness: StoreHarness) -> dict[bytes, int]:
@@ -77,7 +77,7 @@ def stored_by_text(harness: StoreHarness) -> dict[bytes, int]:
 def wanted_by_text(harness: StoreHarness) -> dict[bytes, int]:
     """The most bits that an atom with the text was noted to want."""
     atoms, fields = harness.read(*SCOPES), dict[bytes, int]()
-    lives = harness.store.signals.get_with_ageing(atom.id for atom in atoms)[1]
+    lives = harness.store.signals.get(atom.id for atom in atoms)[1]
     for atom in atoms:
         bits = lives[atom.id].bits if atom.id in lives else 32
         fields[text_digests(atom)[0]] = max(fields.get(text_digests(atom)[0], 0), bits)
@@ -90,14 +90,14 @@ def test_a_rebuilt_index_keeps_every_precision(tmp_path: Path) -> None:
         encode_missing(harness)
         note(harness, Random(6))
         encode_missing(harness)
-        room = harness.store.passages.encodings.sizes()
+        room = harness.store.passages.encodings.precision.sizes()
     before = rows(tmp_path)
     assert {row[1] for row in before} == set(BITS)
     for suffix in ("", "-wal", "-shm"):
         (tmp_path / f"index.db{suffix}").unlink(missing_ok=True)
     with open_store(tmp_path) as harness:
         assert encode_missing(harness) == len(before)
-        assert harness.store.passages.encodings.sizes() == room and texts_to_encode(harness) == []
+        assert harness.store.passages.encodings.precision.sizes() == room and texts_to_encode(harness) == []
     assert rows(tmp_path) == before
 
 
@@ -108,15 +108,15 @@ def test_requesting_the_current_precision_writes_nothing(tmp_path: Path) -> None
         note(harness, Random(6))
         wanted = {
             item: ageing_state.bits
-            for item, ageing_state in harness.store.signals.get_with_ageing(a.id for a in harness.read(*SCOPES))[
-                1
-            ].items()
+            for item, ageing_state in harness.store.signals.get(a.id for a in harness.read(*SCOPES))[1].items()
         }
         reader = apsw.Connection(str(tmp_path / "index.db"), flags=apsw.SQLITE_OPEN_READONLY)
         version = reader.execute("PRAGMA data_version").fetchall()
-        harness.store.passages.encodings.set_precision(wanted)
+        harness.store.passages.encodings.precision.change(wanted)
         assert reader.execute("PRAGMA data_version").fetchall() == version
-        harness.store.passages.encodings.set_precision({item: 8 if bits == 4 else 4 for item, bits in wanted.items()})
+        harness.store.passages.encodings.precision.change(
+            {item: 8 if bits == 4 else 4 for item, bits in wanted.items()}
+        )
         assert reader.execute("PRAGMA data_version").fetchall() != version
         reader.close()
 
@@ -128,7 +128,7 @@ def test_the_reported_size_is_the_actual_size(tmp_path: Path) -> None:
         note(harness, Random(6))
         encode_missing(harness)
         note(harness, Random(7))
-        encoding_sizes = harness.store.passages.encodings.sizes()
+        encoding_sizes = harness.store.passages.encodings.precision.sizes()
     result = rows(tmp_path)
     assert encoding_sizes.vectors == {
         bits: (len(fields), sum(fields)) for bits in BITS if (fields := [row[3] for row in result if row[1] == bits])
@@ -143,7 +143,7 @@ def test_large_columns_made_before_read_current_precisions(tmp_path: Path) -> No
         encode_missing(harness)
         whole = nearest_passages(other, "tea 7")[atoms[7].id, 1].cosine
         for bits in (8, 2, 4, 32):
-            harness.store.passages.encodings.set_precision(dict.fromkeys((atom.id for atom in atoms), bits))
+            harness.store.passages.encodings.precision.change(dict.fromkeys((atom.id for atom in atoms), bits))
             for item in (harness, other):
                 assert abs(nearest_passages(item, "tea 7")[atoms[7].id, 1].cosine - whole) < 0.2
             encode_missing(harness)
@@ -153,7 +153,7 @@ def test_large_columns_made_before_read_current_precisions(tmp_path: Path) -> No
 def test_a_journal_of_format_5_keeps_its_ageing_states_and_sends_all_to_the_index(tmp_path: Path) -> None:
     with open_store(tmp_path) as harness:
         atom = harness.add("tea")
-        harness.store.signals.ageing.put({atom.id: AgeingState(1, "cold", NOON, 0.25)})
+        harness.store.signals.put_ageing({atom.id: AgeingState(1, "cold", NOON, 0.25)})
     db = apsw.Connection(str(tmp_path / "history.db"))
     for sql in (
         "DROP INDEX lives_untold",
@@ -169,11 +169,8 @@ def test_a_journal_of_format_5_keeps_its_ageing_states_and_sends_all_to_the_inde
     db.close()
     for _ in range(2):
         with open_store(tmp_path) as harness:
-            assert harness.store.signals.get_with_ageing([atom.id])[1] == {atom.id: AgeingState(1, "cold", NOON, 0.25)}
-            assert (
-                harness.store.signals.ageing.unapplied_bits(LOCAL) == {atom.id: 32}
-                and harness.store.admin.check() == []
-            )
+            assert harness.store.signals.get([atom.id])[1] == {atom.id: AgeingState(1, "cold", NOON, 0.25)}
+            assert harness.store.signals.unapplied_bits(LOCAL) == {atom.id: 32} and harness.store.admin.check() == []
 
 
 def test_vectors_are_not_read_to_decide_whether_to_recompute_them(tmp_path: Path) -> None:
@@ -205,7 +202,7 @@ def test_every_text_with_a_vector_keeps_one_and_is_found_through_any_changes(tex
         harness = opened.__enter__()
         try:
             for n, deed in enumerate(["write", "encode", *texts]):
-                had = dict(harness.store.passages.encodings.count_by_model())
+                had = dict(harness.store.passages.encodings.count().encoded)
                 atoms = harness.read(*SCOPES, statuses=frozenset({Status.ACTIVE}))
                 match deed:
                     case "write":
@@ -219,13 +216,13 @@ def test_every_text_with_a_vector_keeps_one_and_is_found_through_any_changes(tex
                         harness.commit(one.with_(status=Status.SUPERSEDED), scope=one.scope)
                     case "want":
                         note(harness, random)
-                        assert harness.store.passages.encodings.count_by_model() == had
+                        assert harness.store.passages.encodings.count().encoded == had
                     case "encode":
                         encode_missing(harness)
                         assert texts_to_encode(harness) == []
                     case "rebuild":
                         harness.store.admin.rebuild_index()
-                        assert harness.store.passages.encodings.count_by_model() == had
+                        assert harness.store.passages.encodings.count().encoded == had
                     case "lose the index":
                         for suffix in ("", "-wal", "-shm"):
                             (folder / f"index.db{suffix}").unlink(missing_ok=True)
@@ -236,7 +233,7 @@ def test_every_text_with_a_vector_keeps_one_and_is_found_through_any_changes(tex
                         harness = opened.__enter__()
                 encoded, there = coverage(harness.store, MODEL, SCOPES)
                 assert (
-                    len(nearest_passages(harness, "tea 1", *SCOPES, limit=1000, status_weights=ALL_STATUSES))
+                    len(nearest_passages(harness, "tea 1", *SCOPES, limit=1000, statuses=ALL_STATUSES))
                     == encoded
                     <= there
                 )
@@ -253,12 +250,12 @@ def test_existing_readers_find_the_same_as_new_ones(tmp_path: Path, large: bool)
     with open_store(tmp_path, limits) as harness, open_store(tmp_path, limits) as other:
         commit_random_atoms(harness, random, 40)
         encode_missing(harness)
-        before = nearest_scores(other, "tea milk", *SCOPES, limit=1000, status_weights=ALL_STATUSES)
+        before = nearest_cosines(other, "tea milk", *SCOPES, limit=1000, statuses=ALL_STATUSES)
         for _ in range(5):
             note(harness, random)
-            result = nearest_scores(other, "tea milk", *SCOPES, limit=1000, status_weights=ALL_STATUSES)
+            result = nearest_cosines(other, "tea milk", *SCOPES, limit=1000, statuses=ALL_STATUSES)
             with open_store(tmp_path, limits) as new:
-                assert nearest_scores(new, "tea milk", *SCOPES, limit=1000, status_weights=ALL_STATUSES) == result
+                assert nearest_cosines(new, "tea milk", *SCOPES, limit=1000, statuses=ALL_STATUSES) == result
             encode_missing(harness)
         assert result.keys() == before.keys()
         assert result != before
@@ -283,27 +280,27 @@ def put_large_vectors(harness: StoreHarness, count: int) -> list[AtomId]:
 def test_the_file_shrinks_once_a_fifth_of_it_is_unused(tmp_path: Path) -> None:
     with open_store(tmp_path) as harness:
         ids = put_large_vectors(harness, 300)
-        assert harness.encodings.unused_bytes() == 0 == harness.encodings.reclaim()
-        harness.encodings.set_precision(dict.fromkeys(ids, 2))
-        unused = harness.encodings.unused_bytes()
+        assert harness.encodings.precision.sizes().unused_bytes == 0 == harness.encodings.precision.reclaim()
+        harness.encodings.precision.change(dict.fromkeys(ids, 2))
+        unused = harness.encodings.precision.sizes().unused_bytes
         assert unused > 300_000
-        freed, size = harness.encodings.reclaim(), (tmp_path / "index.db").stat().st_size
+        freed, size = harness.encodings.precision.reclaim(), (tmp_path / "index.db").stat().st_size
         assert unused / 2 < freed and size < 600_000
-        assert harness.encodings.unused_bytes() < 50_000 and harness.encodings.reclaim() == 0
-        assert len(harness.encodings.vectors(MODEL, ids)) == 300
+        assert harness.encodings.precision.sizes().unused_bytes < 50_000 and harness.encodings.precision.reclaim() == 0
+        assert len(harness.encodings.vectors(MODEL, [(atom_id, 1) for atom_id in ids])) == 300
         assert harness.store.admin.check() == []
 
 
 def test_a_reader_keeps_its_snapshot_and_the_file_shrinks_afterwards(tmp_path: Path) -> None:
     with open_store(tmp_path) as harness:
         ids = put_large_vectors(harness, 300)
-        harness.encodings.set_precision(dict.fromkeys(ids, 2))
+        harness.encodings.precision.change(dict.fromkeys(ids, 2))
         reader = apsw.Connection(str(tmp_path / "index.db"))
         reader.execute("BEGIN")
         assert reader.execute("SELECT count(*) FROM vectors").fetchall() == [(300,)]
-        assert harness.encodings.reclaim() > 0
+        assert harness.encodings.precision.reclaim() > 0
         assert reader.execute("SELECT count(*) FROM vectors WHERE bits=2").fetchall() == [(300,)]
         reader.execute("COMMIT")
         reader.close()
-        assert len(harness.encodings.vectors(MODEL, ids)) == 300
+        assert len(harness.encodings.vectors(MODEL, [(atom_id, 1) for atom_id in ids])) == 300
     assert (tmp_path / "index.db").stat().st_size < 600_000

@@ -17,6 +17,7 @@ from lamina.atom.kinds import MemoryType
 from lamina.atom.status import Status
 from lamina.daemon import Daemon, DaemonEvent
 from lamina.store.base import TextQuery
+from lamina.store.passages import PassageFilter
 from lamina.vault.disk import Disk, SwapResult
 from lamina.vault.folder_tree import Stamp
 
@@ -121,11 +122,13 @@ class FullDay:
         memory.beginning(self.word())
         memory.search_text(
             TextQuery(
+                filter=PassageFilter(
+                    scopes=memory.scopes,
+                    statuses=frozenset(Status),
+                    memory_types=frozenset(MemoryType),
+                    valid_at=memory.now(),
+                ),
                 tokens=tuple(content.casefold().split()),
-                scopes=memory.scopes,
-                statuses=frozenset(Status),
-                memory_types=frozenset(MemoryType),
-                valid_at=memory.now(),
                 limit=5,
             )
         )

@@ -18,8 +18,8 @@ from lamina.text.time_windows import find_mentioned_spans, find_time_windows
 DATA = Path(__file__).parent / "data"
 
 
-def named_days(text: str, said: str) -> list[list[str]]:
-    moment = datetime.fromisoformat(f"{said}T12:00:00+00:00")
+def named_days(text: str, day: str) -> list[list[str]]:
+    moment = datetime.fromisoformat(f"{day}T12:00:00+00:00")
     return [[start.date().isoformat(), end.date().isoformat()] for start, end in find_mentioned_spans(text, moment)]
 
 

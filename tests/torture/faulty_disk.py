@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ import apsw
 from lamina.vault.syscalls import Syscalls
 
 KINDS = ("EIO", "ENOSPC", "EACCES", "short")
+"""What may go wrong. `KILL` beside these ends the process before, within or after the operation."""
 
 READING = frozenset(
     {
@@ -64,6 +66,11 @@ class Fault:
         return due
 
 
+def end_process() -> None:
+    """As by `kill -9`: nothing is flushed, closed or unlocked by the program."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 class FaultySyscalls(Syscalls):
     """The vault's system calls with a fault among them."""
 
@@ -73,6 +80,12 @@ class FaultySyscalls(Syscalls):
     def _call(self, name: str, real: Callable[..., Any], initial: tuple[Any, ...]) -> Any:
         if not self.fault.due(name):
             return real(*initial)
+        if self.fault.kind == "KILL":
+            if name == "write" and self.fault.nth % 3 == 0:
+                real(initial[0], initial[1][: len(initial[1]) // 2])
+            elif self.fault.nth % 3 == 1:
+                real(*initial)
+            end_process()
         if self.fault.kind == "short":
             if name == "write" and len(initial[1]) > 1:
                 return real(initial[0], initial[1][: len(initial[1]) // 2])
@@ -133,22 +146,25 @@ class _FaultyFile(apsw.VFSFile):
         """As for the folder."""
         return True
 
+    def _io_error(self, extended: int) -> apsw.Error:
+        return _error("KILL" if self._fault.kind == "KILL" else "EIO", apsw.IOError, extended)
+
     def xRead(self, amount: int, offset: int) -> bytes:
         if self._fault.due("xRead"):
             # A short read in the middle of a file counts as zeros for SQLite: a disk that lies, which is no fault here.
-            raise _error("EIO", apsw.IOError, apsw.SQLITE_IOERR_READ)
+            raise self._io_error(apsw.SQLITE_IOERR_READ)
         return super().xRead(amount, offset)
 
     def xWrite(self, data: Any, offset: int) -> None:
         if self._fault.due("xWrite"):
-            if self._fault.kind == "short":
+            if self._fault.kind in ("short", "KILL"):
                 super().xWrite(bytes(data)[: len(data) // 2], offset)
             raise _error(self._fault.kind, apsw.IOError, apsw.SQLITE_IOERR_WRITE)
         super().xWrite(data, offset)
 
     def xSync(self, flags: int) -> None:
         if self._fault.due("xSync"):
-            raise _error("EIO", apsw.IOError, apsw.SQLITE_IOERR_FSYNC)
+            raise self._io_error(apsw.SQLITE_IOERR_FSYNC)
         super().xSync(flags)
 
     def xTruncate(self, newsize: int) -> None:
@@ -163,11 +179,13 @@ class _FaultyFile(apsw.VFSFile):
 
     def xLock(self, level: int) -> None:
         if self._fault.due("xLock"):
-            raise _error("EIO", apsw.IOError, apsw.SQLITE_IOERR_LOCK)
+            raise self._io_error(apsw.SQLITE_IOERR_LOCK)
         super().xLock(level)
 
 
 def _error(kind: str, otherwise: type[apsw.Error], extended: int) -> apsw.Error:
+    if kind == "KILL":
+        end_process()
     match kind:
         case "ENOSPC":
             return _with_code(apsw.FullError("injected"), apsw.SQLITE_FULL)

@@ -1,6 +1,6 @@
 """The disk is full in the middle of things: a clear error, reads go on, nothing is torn or lost, and it recovers.
 
-Covers `lamina.engine.disk_errors`.
+Covers `lamina.engine.effects`.
 """
 
 from __future__ import annotations
@@ -10,60 +10,48 @@ import random
 import shutil
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from test_kills import write_something
-from torture_harness import (
-    Ack,
-    Tally,
-    ack_of,
-    expect_none,
-    fresh_seed,
-    missing_acks,
-    separate_process,
-    show,
-    torn_files,
-    unexpected_files,
-    wrong_files,
-)
+from mixed_writes import write_something
+from torture_suite import Batch, Suite, Tally, expect_no_failure
+from vault_checks import Ack, ack_of, missing_acks, open_vault, torn_files, unexpected_files, wrong_files
 
-import lamina
 from lamina.errors import Refused, StoreError
 from lamina.memory import Memory
 
 SIZE = 12 << 20
-RESET_AFTER = 10
 MOST_WRITES = 400
 
 
-def test_a_full_disk_loses_nothing_and_is_reported_clearly(tmp_path: Path) -> None:
-    if not _can_mount(tmp_path):
-        pytest.skip("a small disk can be mounted only by root")
-    seed = fresh_seed()
-    expect_none(separate_process(full, 50, seed, tmp_path), seed, at_least=50)
-
-
-def full(count: int, seed: int, folder: Path) -> Tally:
-    """Fill the disk while writing, look, make room, look again; `count` times."""
-    tally, rng = Tally("disk full"), random.Random(seed)
-    with _small_disk(folder / "small") as disk:
+def fill_disks(batch: Batch) -> Tally:
+    """Fill the disk while writing, look, make room, look again. Without the right to mount one, nothing is tried."""
+    tally, rng = Tally(), batch.random()
+    if not can_mount(batch.folder):
+        return Tally(batch.count, counts={"skipped: a small disk can be mounted only by root": batch.count})
+    with _small_disk(batch.folder / "small") as disk:
         acks: list[Ack] = []
-        for number in range(count):
-            if number % RESET_AFTER == 0:
-                shutil.rmtree(disk / "vault", ignore_errors=True)
-                acks = []
+        for number in range(batch.count):
             texts = _fill_once(disk, rng, number, acks)
             tally.fail(*(f"fill {number}: {text}" for text in texts))
             tally.runs += 1
-            show("disk full", number + 1, count)
     return tally
+
+
+SUITE = Suite("full", "full disks", 1_000, 10, fill_disks)
+
+
+def test_a_full_disk_loses_nothing_and_is_reported_clearly(pool: Executor, tmp_path: Path) -> None:
+    if not can_mount(tmp_path):
+        pytest.skip("a small disk can be mounted only by root")
+    expect_no_failure(Suite("full", "full disks", 10, 5, fill_disks), 10, pool)
 
 
 def _fill_once(disk: Path, rng: random.Random, number: int, acks: list[Ack]) -> list[str]:
     root, atoms = disk / "vault", list[str]()
-    with lamina.open(root, watch=False) as memory:
+    with open_vault(root) as memory:
         acks += [ack_of(memory.remember(f"Before fill {number}.").atom)]
         _leave_only(disk, rng.randrange(300_000))
         error = _write_until_full(memory, rng, number, atoms, acks)
@@ -74,7 +62,7 @@ def _fill_once(disk: Path, rng: random.Random, number: int, acks: list[Ack]) -> 
         memory.upkeep.sync()
         result += missing_acks(memory, acks) + wrong_files(memory) + unexpected_files(memory)
         acks += [ack_of(memory.remember(f"After fill {number}.").atom)]
-    with lamina.open(root, watch=False) as memory:
+    with open_vault(root) as memory:
         result += [*missing_acks(memory, acks), *memory.upkeep.doctor(deep=True).faults]
     return result
 
@@ -84,7 +72,7 @@ def _write_until_full(
 ) -> Exception | None:
     for step in range(MOST_WRITES):
         try:
-            acks += [ack_of(item) for item in write_something(memory, rng, f"{number}-{step}", known)[0]]
+            acks += [ack_of(item) for item in write_something(memory, rng, f"{number}-{step}", known).atoms]
         except Refused:
             continue
         except StoreError as error:
@@ -121,7 +109,7 @@ def _small_disk(place: Path) -> Iterator[Path]:
         subprocess.run(["umount", "-l", str(place)], check=True)
 
 
-def _can_mount(folder: Path) -> bool:
+def can_mount(folder: Path) -> bool:
     if os.geteuid() != 0 or shutil.which("mount") is None:
         return False
     try:

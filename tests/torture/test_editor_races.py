@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import random
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
-from torture_harness import Tally, expect_none, fresh_seed, show, wrong_files
+from torture_suite import Batch, Suite, Tally, expect_no_failure
+from vault_checks import all_atoms, open_vault, wrong_files
 
 import lamina
 from lamina.atom.atom import AtomId
@@ -23,46 +25,49 @@ from lamina.store.base import AtomChange, Commit
 from lamina.vault.disk import Disk
 from lamina.vault.syscalls import FolderEntry, Syscalls
 
-STYLES = ("in place", "rename", "append", "sed", "checkout")
+STYLES = ("in place", "rename", "backup", "truncate", "recreate")
 RACES_EACH = 20
-"""So many races go over one atom before a new one takes its place."""
+"""So many races go over one atom; then a new vault takes its place, without the replaced files of the old one."""
+LONGEST_DELAY = 0.004
 
 
-@pytest.mark.parametrize("style", STYLES)
-def test_no_byte_of_a_person_is_lost_in_a_race_with_the_engine(style: str, tmp_path: Path) -> None:
-    seed = fresh_seed()
-    expect_none(people(40, seed, tmp_path, style), seed, at_least=40)
-
-
-def people(count: int, seed: int, folder: Path, style: str | None = None) -> Tally:
-    """Let the engine change an atom while a person saves its file, `count` times for each style of editor."""
-    tally = Tally(f"people{f' ({style})' if style else ''}")
-    for item in (style,) if style else STYLES:
-        _races(tally, item, count, seed, Path(tempfile.mkdtemp(dir=folder)))
+def race_editors(batch: Batch) -> Tally:
+    """Let the engine change an atom while a person saves its file; each batch has one style of editor."""
+    tally, style = Tally(), STYLES[batch.number % len(STYLES)]
+    rng = batch.random()
+    with _person(style, batch.seed) as ask:
+        for first in range(0, batch.count, RACES_EACH):
+            numbers = range(first, min(first + RACES_EACH, batch.count))
+            _race(tally, style, numbers, batch.folder / f"vault-{first}", rng, ask)
+    tally.count(style, tally.runs)
     return tally
 
 
-def _races(tally: Tally, style: str, count: int, seed: int, root: Path) -> None:
-    rng = random.Random(seed)
-    with lamina.open(root, watch=False) as memory, _person(style, f"{seed}-{style}") as ask:
-        atom = memory.remember("A first statement.").atom.id
-        for number in range(count):
-            if number % RACES_EACH == 0:
-                atom = memory.remember(f"Statement {number} that everybody edits.", subject="race").atom.id
-            marker = f"<{style.replace(' ', '-')}-{seed}-{number}>"
+SUITE = Suite("editors", "races", 5 * 20_000, 200, race_editors)
+
+
+def test_no_save_of_a_person_is_lost_or_doubled_in_a_race_with_the_engine(pool: Executor) -> None:
+    report = expect_no_failure(Suite("editors", "races", 100, 20, race_editors), 100, pool)
+    assert report["counts"].keys() >= set(STYLES)
+
+
+def _race(tally: Tally, style: str, numbers: range, root: Path, rng: random.Random, ask: Ask) -> None:
+    with open_vault(root) as memory:
+        atom = memory.remember("A statement that everybody edits.", subject="race").atom.id
+        for number in numbers:
+            marker = f"<{style.replace(' ', '-')}-{number}>"
             path = memory.path_of(atom)
             assert path is not None
-            response = ask(root / path, marker)
+            wait_for_save = ask(root / path, marker)
             engine = [_engine(memory, rng, atom, f"{number}-{step}") for step in range(rng.randint(1, 3))]
-            response()
+            wait_for_save()
             texts = _judge(memory, AtomId(atom), root / path, marker)
             tally.fail(*(f"{style} race {number} (engine: {engine}): {text}" for text in texts))
             tally.runs += 1
-            show(f"people ({style})", number + 1, count)
 
 
 def _engine(memory: Memory, rng: random.Random, atom: str, name: str) -> str:
-    spin(rng.uniform(0, 0.002))
+    spin(rng.uniform(0, LONGEST_DELAY / 4))
     verb = rng.choice(("pin", "unpin", "revise", "tags", "status"))
     try:
         match verb:
@@ -87,19 +92,28 @@ def _judge(memory: Memory, atom: AtomId, path: Path, marker: str) -> list[str]:
     memory.upkeep.sync()
     head = memory.engine.store.projection.find_atom(atom)
     assert head is not None
-    result = []
-    if not _is_somewhere(memory, atom, path, marker):
-        result.append(f"LOST {marker}")
+    result = _misplaced(memory, atom, path, marker)
     if not path.exists() or head.status == "tombstoned":
         result.append(f"the file is {'there' if path.exists() else 'gone'} and the atom {head.status}")
     return result + wrong_files(memory, [head])
 
 
-def _is_somewhere(memory: Memory, atom: AtomId, path: Path, marker: str) -> bool:
-    if path.exists() and marker in path.read_text():
-        return True
-    if any(marker in version.atom.content for version in memory.engine.store.journal.versions(atom)):
-        return True
+def _misplaced(memory: Memory, atom: AtomId, path: Path, marker: str) -> list[str]:
+    """Return whether the marker is lost, or there twice: in one text, in two atoms, or committed a second time."""
+    versions = [version.atom.content for version in memory.engine.store.journal.versions(atom)]
+    before = ["", *versions]
+    commits = sum(marker in new and marker not in old for old, new in pairwise(before))
+    result = [f"committed {commits} times: {marker}"] if commits > 1 else []
+    result += [f"doubled in one text: {marker}"] if any(text.count(marker) > 1 for text in versions) else []
+    result += [f"also in {other.id}" for other in all_atoms(memory) if marker in other.content and other.id != atom]
+    on_disk = path.read_text() if path.exists() else ""
+    if not commits and marker not in on_disk and not _is_beside(memory, marker):
+        result.append(f"LOST {marker}")
+    return result
+
+
+def _is_beside(memory: Memory, marker: str) -> bool:
+    """Return whether the marker is in a conflict file, or in a replaced file that is still kept."""
     folders = [memory.root / ".lamina" / name for name in ("conflicts", "swapped")]
     return any(
         marker.encode() in path.read_bytes() for folder in folders if folder.exists() for path in folder.iterdir()
@@ -112,60 +126,86 @@ def spin(seconds: float) -> None:
         pass
 
 
+Ask = Callable[[Path, str], Callable[[], None]]
+"""Asks the person to save a file with a marker; returns what waits until it is saved."""
+
+
 @contextmanager
-def _person(style: str, seed: str) -> Iterator[Callable[[Path, str], Callable[[], None]]]:
-    command = [sys.executable, __file__, style, seed]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as editor:
-        assert editor.stdin is not None
-        assert editor.stdout is not None
-        actual, answers = editor.stdin, editor.stdout
+def _person(style: str, seed: int) -> Iterator[Ask]:
+    """A process of its own that saves when it is asked to. Forked before the vault is opened."""
+    requests, their_requests = os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(requests[1])
+        os.close(their_requests[0])
+        _edit(style, seed, requests[0], their_requests[1])
+    os.close(requests[0])
+    os.close(their_requests[1])
+    with os.fdopen(requests[1], "w") as out, os.fdopen(their_requests[0]) as answers:
+
+        def wait_for_save() -> None:
+            answer = answers.readline()
+            assert answer == "saved\n", f"the editor failed: {answer}"
 
         def ask(path: Path, marker: str) -> Callable[[], None]:
-            actual.write(f"{path}\t{marker}\n")
-            actual.flush()
-            return result
-
-        def result() -> None:
-            assert answers.readline() == "saved\n"
+            out.write(f"{path}\t{marker}\n")
+            out.flush()
+            return wait_for_save
 
         yield ask
-        actual.close()
-        assert editor.wait(60) == 0
+    os.waitpid(child, 0)
 
 
 def save(style: str, path: Path, marker: str, rng: random.Random) -> None:
     """Save as an editor of that style does, with the marker as a last line."""
-    if style == "append":
+    if style == "in place" and rng.random() < 0.5:
         with path.open("a") as file:
-            spin(rng.uniform(0, 0.002))
+            spin(rng.uniform(0, LONGEST_DELAY / 2))
             file.write(f"\n{marker}\n")
         return
     text = path.read_text().rstrip("\n") + f"\n{marker}\n"
-    spin(rng.uniform(0, 0.002))
+    spin(rng.uniform(0, LONGEST_DELAY / 2))
     match style:
         case "in place":
-            with path.open("w") as file:
-                spin(rng.uniform(0, 0.001))
+            with path.open("r+") as file:
                 file.write(text)
-        case "rename" | "sed":
-            other = path.with_name(f"{'.' if style == 'rename' else 'sed'}{rng.randrange(10**9)}")
-            other.write_text(text)
-            other.replace(path)
+                file.truncate()
+        case "truncate":
+            with path.open("w") as file:
+                spin(rng.uniform(0, LONGEST_DELAY / 4))
+                file.write(text)
+        case "rename":
+            draft = path.with_name(f".{rng.randrange(10**9)}")
+            draft.write_text(text)
+            draft.replace(path)
+        case "backup":
+            backup = path.with_name(f"{path.name}~")
+            path.replace(backup)
+            spin(rng.uniform(0, LONGEST_DELAY / 4))
+            with path.open("x") as file:
+                file.write(text)
+            backup.unlink()
         case _:
             path.unlink()
-            spin(rng.uniform(0, 0.001))
+            spin(rng.uniform(0, LONGEST_DELAY / 4))
             with path.open("x") as file:
                 file.write(text)
 
 
-def _edit(style: str, seed: str) -> None:
-    """The person: saves once for each line of standard input, a random moment after it came."""
-    rng = random.Random(seed)
-    for line in sys.stdin:
-        path, marker = line.rstrip("\n").split("\t")
-        spin(rng.uniform(0, 0.008))
-        save(style, Path(path), marker, rng)
-        print("saved", flush=True)
+def _edit(style: str, seed: int, requests: int, answers: int) -> NoReturn:
+    """The person: saves once for each line, a random moment after it came."""
+    rng = random.Random(f"{style}-{seed}")
+    try:
+        with os.fdopen(requests) as lines:
+            for line in lines:
+                path, marker = line.rstrip("\n").split("\t")
+                time.sleep(rng.uniform(0, LONGEST_DELAY))
+                save(style, Path(path), marker, rng)
+                os.write(answers, b"saved\n")
+    except BaseException as error:
+        os.write(answers, f"{type(error).__name__}: {error}\n".encode())
+    finally:
+        os._exit(0)
 
 
 # What is too rare to wait for
@@ -274,7 +314,3 @@ def test_an_editor_that_saves_twice_into_a_displaced_file_loses_nothing(tmp_path
             assert memory.get(atom).content == f"Ann grows {words}."
         assert memory.get(atom).pinned
         assert wrong_files(memory) == []
-
-
-if __name__ == "__main__":
-    _edit(sys.argv[1], sys.argv[2])

@@ -8,47 +8,43 @@ import select
 import signal
 import time
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import NoReturn
 
-from torture_harness import Tally, all_atoms, expect_none, fresh_seed, separate_process, show, torn_files, wrong_files
+from torture_suite import Batch, Suite, Tally, expect_no_failure
+from vault_checks import all_atoms, open_vault, torn_files, wrong_files
 
-import lamina
 from canaries import Canaries, traces
 from lamina.errors import Erased
 from lamina.memory import Memory
 
-LONGEST = 0.25
+LONGEST = 0.06
 """Seconds an erasure of this size takes at most on a quiet machine."""
 
 
-def test_a_killed_erasure_is_complete_or_has_not_begun(tmp_path: Path) -> None:
-    seed = fresh_seed()
-    tally = separate_process(kills, 24, seed, tmp_path)
-    expect_none(tally, seed, at_least=20)
-    assert tally.notes["begun"] > 0
+def test_a_killed_erasure_is_complete_or_has_not_begun(pool: Executor) -> None:
+    report = expect_no_failure(Suite("erase kills", "kills", 10, 10, kill_erasures), 10, pool)
+    assert report["counts"]["erasures that had begun"] > 0
 
 
-def kills(count: int, seed: int, folder: Path) -> Tally:
-    """Kill an eraser `count` times and look at the vault after each."""
-    tally, rng, canaries = Tally("erasures killed"), random.Random(seed), Canaries(seed)
-    root = folder / "vault"
+def kill_erasures(batch: Batch) -> Tally:
+    """Kill an eraser again and again, and look at the vault after each."""
+    tally, rng, canaries = Tally(), batch.random(), Canaries(batch.seed)
+    root = batch.folder / "vault"
     fields: dict[str, str] = {}
-    begun = 0
-    for number in range(count):
+    for number in range(batch.count):
         word = canaries.new()
-        with lamina.open(root, watch=False) as memory:
+        with open_vault(root) as memory:
             removed, others = _write_sessions(memory, word, number)
             fields |= others
             memory.export()
         _killed(root, removed, rng)
-        with lamina.open(root, watch=False) as memory:
-            begun += _is_erased(memory, removed)
+        with open_vault(root) as memory:
+            tally.count("erasures that had begun", _is_erased(memory, removed))
             result = [*_verified(memory, removed, word, fields), *torn_files(root)]
-        tally.fail(*(f"kill {number}: {item}" for item in result))
+        tally.fail(*(f"kill {number}: {failure}" for failure in result))
         tally.runs += 1
-        show("erasures killed", number + 1, count)
-    tally.notes = {"begun": begun}
     return tally
 
 
@@ -76,9 +72,9 @@ def _killed(root: Path, removed: str, rng: random.Random) -> None:
 
 def _erase(root: Path, removed: str, pipe: int) -> NoReturn:
     try:
-        with lamina.open(root, watch=False) as memory:
+        with open_vault(root) as memory:
             os.write(pipe, b"!")
-            memory.erase(removed, "private")
+            memory.erase(removed, "private", everywhere=True)
             time.sleep(30)
     finally:
         os._exit(1)

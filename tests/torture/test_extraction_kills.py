@@ -8,38 +8,39 @@ import select
 import signal
 import time
 from collections import Counter
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import NoReturn
 
-from torture_harness import Tally, all_atoms, expect_none, fresh_seed, separate_process, show
+from torture_suite import Batch, Suite, Tally, expect_no_failure
+from vault_checks import all_atoms
 
 import lamina
 from lamina.atom.passage import passages_of
 from lamina.memory import Memory
 from lamina.settings import Settings
 
+LONGEST_RUN = 0.1
 SESSION_TURNS = 20
 ROUND_TURNS = 30
 """A writer that is not killed before captures this many turns and waits, so that a fast machine has as many kills."""
 
 
-def test_every_turn_and_every_statement_exists_once_however_often_the_writer_is_killed(tmp_path: Path) -> None:
-    seed = fresh_seed()
-    expect_none(separate_process(reading, 120, seed, tmp_path), seed, at_least=3)
+def test_every_turn_and_every_statement_exists_once_however_often_the_writer_is_killed(pool: Executor) -> None:
+    expect_no_failure(Suite("extraction kills", "kills", 4, 4, kill_extractions), 4, pool)
 
 
-def reading(count: int, seed: int, folder: Path) -> Tally:
-    """Capture `count` turns, killing the writer again and again, and look at the whole at the end."""
-    tally, rng = Tally("reading"), random.Random(seed)
-    root, acknowledged = folder / "vault", 0
-    while acknowledged < count:
-        acknowledged = _killed_round(root, rng, acknowledged, count)
+def kill_extractions(batch: Batch) -> Tally:
+    """Capture turns with extraction in the background, kill the writer again and again, and look at the whole."""
+    tally, rng = Tally(), batch.random()
+    root, acknowledged = batch.folder / "vault", 0
+    for _ in range(batch.count):
+        acknowledged = _killed_round(root, rng, acknowledged)
         tally.runs += 1
-        show("reading", min(acknowledged, count), count)
     with _open_memory(root, background=False) as memory:
         memory.read_waiting()
-        tally.fail(*_wrong(memory, count))
-    tally.notes = {"turns": count}
+        tally.fail(*_wrong(memory, acknowledged))
+    tally.count("acknowledged turns", acknowledged)
     return tally
 
 
@@ -57,7 +58,7 @@ def _wrong(memory: Memory, count: int) -> list[str]:
     for atom in atoms:
         if len(set(atom.evidence)) != len(atom.evidence):
             result.append(f"{atom.content}: one sentence counts twice")
-    if memory.engine.store.queue.buffer.backlogs():
+    if memory.engine.store.queue.list_backlogs():
         result.append("something still waits")
     return [*result, *memory.upkeep.doctor(deep=True).faults]
 
@@ -75,7 +76,7 @@ def _open_memory(root: Path, *, background: bool) -> Memory:
     return lamina.open(root, settings=settings)
 
 
-def _killed_round(root: Path, rng: random.Random, first: int, count: int) -> int:
+def _killed_round(root: Path, rng: random.Random, first: int) -> int:
     """Fork a writer that goes on with the first turn not yet acknowledged, and kill it after a while."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -84,12 +85,12 @@ def _killed_round(root: Path, rng: random.Random, first: int, count: int) -> int
         _capture_until_killed(root, first, writer)
     os.close(writer)
     select.select([reader], [], [], 30)
-    time.sleep(rng.uniform(0.001, 0.2))
+    time.sleep(rng.uniform(0.001, LONGEST_RUN))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     with os.fdopen(reader) as pipe:
         lines = [line for line in pipe.read().splitlines(keepends=True) if line.endswith("\n")]
-    return min(count, max([first, *(int(line) + 1 for line in lines)]))
+    return max([first, *(int(line) + 1 for line in lines)])
 
 
 def _capture_until_killed(root: Path, first: int, pipe: int) -> NoReturn:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 import shutil
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,31 +18,21 @@ from typing import Any
 
 import pytest
 from faulty_disk import KINDS, READING, Fault, FaultySyscalls, FaultyVFS
-from torture_harness import (
-    HUMAN_VERBS,
-    Tally,
-    all_atoms,
-    expect_none,
-    fresh_seed,
-    journal,
-    separate_process,
-    show,
-    vault_files,
-    wrong_files,
-)
+from torture_suite import SCRATCH, Batch, Suite, Tally, expect_no_failure
+from vault_checks import HUMAN_VERBS, all_atoms, journal, open_vault, vault_files, wrong_files
 
-import lamina
+from lamina.atom.atom import Atom
 from lamina.errors import LaminaError, StoreError
 from lamina.memory import Memory
 from lamina.store.sqlite.database import LOG_PAGES
 from lamina.vault.disk import Disk
 
 PAGE_BYTES = 4096
-SCRATCH = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(tempfile.gettempdir())
 READ_SHARE = 16
 DEEP_SHARE = 4
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
+_ID = re.compile(r"[0-9a-hjkmnp-tv-z]{26}")
 State = tuple[int, list[tuple[Any, ...]]]
 
 
@@ -103,27 +95,35 @@ VERBS: dict[str, Verb] = {
 }
 
 
-@pytest.mark.parametrize("layer", ["vault", "sqlite"])
-def test_after_any_failed_file_operation_the_state_is_before_or_after(layer: str, tmp_path: Path) -> None:
-    seed = fresh_seed()
-    expect_none(separate_process(faults, 1, seed, tmp_path, layer), seed, at_least=300)
+LAYERS = ("vault", "sqlite")
+CASES = [(layer, verb) for layer in LAYERS for verb in VERBS]
 
 
-def faults(count: int, seed: int, folder: Path, layer: str | None = None) -> Tally:
-    """Fail every writing operation of every verb, once and from then on, with `count` kinds of error each."""
-    tally, rng = Tally(f"faults{f' ({layer})' if layer else ''}"), random.Random(seed)
-    names = [(element, verb) for element in ([layer] if layer else ["vault", "sqlite"]) for verb in VERBS]
-    with tempfile.TemporaryDirectory(dir=SCRATCH) as scratch:
-        prepared = Path(scratch) / "prepared"
-        _prepare(prepared)
-        for number, (item, verb) in enumerate(names):
-            _Loop(item, verb, prepared, Path(scratch), rng, tally).run(min(count, len(KINDS)))
-            show("faults: verbs", number + 1, len(names))
+def inject_faults(batch: Batch) -> Tally:
+    """Fail every writing operation of one verb on one layer, once and from then on; each batch is another verb.
+
+    After all verbs they come again with the next kind of error, which the seed of the batch chooses.
+    """
+    tally = Tally()
+    layer, verb = CASES[batch.number % len(CASES)]
+    prepared = batch.folder / "prepared"
+    _prepare(prepared)
+    _Loop(layer, verb, prepared, batch.folder, batch.random(), tally).run(batch.count)
+    tally.count(f"in the {layer}", tally.runs)
     return tally
 
 
+SUITE = Suite("faults", "failed operations", 20_000, 120, inject_faults)
+
+
+def test_after_any_failed_file_operation_the_state_is_before_or_after(pool: Executor) -> None:
+    suite = Suite("faults", "failed operations", 160, 5, inject_faults)
+    report = expect_no_failure(suite, 160, pool)
+    assert report["counts"].keys() >= {f"in the {layer}" for layer in LAYERS}
+
+
 def _prepare(root: Path) -> None:
-    with lamina.open(root, watch=False) as memory:
+    with open_vault(root) as memory:
         memory.remember("Ann grows tomatoes.", subject="ann")
         memory.remember("Bob mends nets.", subject="bob")
         memory.remember("Green tea is preferred.", kind="preference", subject="drink", attribute="favourite")
@@ -139,9 +139,7 @@ def _open_vault(root: Path, layer: str, fault: Fault, *, armed_at: int = 0) -> I
     if armed_at:
         fault.arm(armed_at, "EIO", persistent=True)
     try:
-        with lamina.open(
-            root, watch=False, **({"disk": disk} if layer == "vault" else {"vfs": vfs.vfs_name})
-        ) as memory:
+        with open_vault(root, **({"disk": disk} if layer == "vault" else {"vfs": vfs.vfs_name})) as memory:
             yield memory
     finally:
         vfs.unregister()
@@ -150,10 +148,21 @@ def _open_vault(root: Path, layer: str, fault: Fault, *, armed_at: int = 0) -> I
 
 def state(memory: Memory) -> State:
     """Everything that counts, in words that do not hang on ids: equal for two runs that did the same."""
-    stems = {atom.id: atom.content[:30] for atom in all_atoms(memory)}
+    return _state_of(len(journal(memory)), all_atoms(memory))
+
+
+def state_at(memory: Memory, position: int) -> State:
+    """The state after an earlier commit."""
+    versions = (memory.engine.store.journal.versions(atom.id) for atom in all_atoms(memory))
+    earlier = ([version.atom for version in listed if version.seq <= position] for listed in versions)
+    return _state_of(position, [listed[-1] for listed in earlier if listed])
+
+
+def _state_of(position: int, listed: list[Atom]) -> State:
+    stems = {atom.id: atom.content[:30] for atom in listed}
     atoms = sorted(
         (
-            atom.content,
+            _ID.sub("ID", atom.content),
             atom.status.value,
             atom.revision,
             atom.pinned,
@@ -162,9 +171,9 @@ def state(memory: Memory) -> State:
             tuple(sorted(stems.get(link.target, "?") for link in atom.relations)),
             tuple(sorted(stems.get(target, "?") for target in (*atom.supersedes, *atom.superseded_by))),
         )
-        for atom in all_atoms(memory)
+        for atom in listed
     )
-    return len(journal(memory)), atoms
+    return position, atoms
 
 
 class _Loop:
@@ -174,33 +183,31 @@ class _Loop:
         self.layer, self.name, self.verb, self.prepared = layer, verb, VERBS[verb], prepared
         self.root, self.rng, self.tally = scratch / "vault", rng, tally
 
-    def run(self, kinds: int) -> None:
+    def run(self, most: int) -> None:
+        """Try at most so many faults, in a random order; all of them if there are not more."""
         before, after, names = self._untouched()
-        offset = self.rng.randrange(len(KINDS))
-        for persistent in (False, True):
-            nth = 1
-            while nth <= len(names) + 40:
-                if nth > len(names) or names[nth - 1] not in READING or self.rng.randrange(READ_SHARE) == 0:
-                    for extra in range(kinds):
-                        kind = KINDS[(nth + extra + offset) % len(KINDS)]
-                        if not self._one(nth, kind, persistent, before, after) and nth > len(names):
-                            break
-                    else:
-                        nth += 1
-                        continue
-                    if nth > len(names):
-                        break
-                nth += 1
+        places = [
+            (nth, persistent)
+            for nth, name in enumerate(names, 1)
+            for persistent in (False, True)
+            if name not in READING or self.rng.randrange(READ_SHARE) == 0
+        ]
+        self.rng.shuffle(places)
+        for nth, persistent in places[:most]:
+            self._one(nth, self.rng.choice(KINDS), persistent, before, after)
 
-    def _untouched(self) -> tuple[State, State, list[str]]:
-        """The state with a person's doing alone, that after the verb as well, and the operations the verb needs."""
+    def _untouched(self) -> tuple[list[State], State, list[str]]:
+        """The states before the last commit of the verb, that after the verb, and the operations that it needs.
+
+        The first is that with a person's doing alone; a verb of several commits may stop after each of them.
+        """
         fault = Fault()
         self._copy()
         with _open_vault(self.root, self.layer, fault) as memory:
             if self.verb.person:
                 self.verb.person(self.root)
             memory.upkeep.sync()
-            before = state(memory)
+            before, position = state(memory), memory.engine.store.journal.position()
         self._copy()
         with _open_vault(self.root, self.layer, fault) as memory:
             if self.verb.person:
@@ -209,14 +216,14 @@ class _Loop:
             self.verb.run(memory)
             fault.disarm()
             memory.upkeep.sync()
-            return before, state(memory), fault.names
+            between = range(position + 1, memory.engine.store.journal.position())
+            return [before, *(state_at(memory, seq) for seq in between)], state(memory), fault.names
 
     def _copy(self) -> None:
         shutil.rmtree(self.root, ignore_errors=True)
         shutil.copytree(self.prepared, self.root, symlinks=True)
 
-    def _one(self, nth: int, kind: str, persistent: bool, before: State, after: State) -> bool:
-        """Whether the nth operation was reached."""
+    def _one(self, nth: int, kind: str, persistent: bool, before: list[State], after: State) -> None:
         fault = Fault()
         self._copy()
         label = f"{self.layer} {self.name} n={nth} {kind} {'persistent' if persistent else 'transient'}"
@@ -235,10 +242,10 @@ class _Loop:
             where = traceback.extract_tb(failure.__traceback__)[-1]
             texts = [f"afterwards {type(failure).__name__}: {failure} ({Path(where.filename).name}:{where.lineno})"]
         self.tally.fail(*(f"{label}: {text}" for text in texts))
-        self.tally.runs += bool(fault.hit)
-        return bool(fault.hit)
+        self.tally.runs += 1
+        self.tally.count(f"{kind} injected", bool(fault.hit))
 
-    def _judge(self, memory: Memory, error: BaseException | None, before: State, after: State) -> list[str]:
+    def _judge(self, memory: Memory, error: BaseException | None, before: list[State], after: State) -> list[str]:
         if error is not None and not isinstance(error, LaminaError):
             return [f"raised {error!r} at {traceback.format_tb(error.__traceback__)[-1].strip()[:200]}"]
         memory.upkeep.sync()
@@ -247,15 +254,15 @@ class _Loop:
             return [f"the change is not there: {_differing(now, after)}"]
         if now == after:
             return wrong_files(memory)
-        if now != before:
-            return [f"neither before nor after: {_differing(now, before)} / {_differing(now, after)}"]
+        if now not in before:
+            return [f"neither before nor after: {_differing(now, before[0])} / {_differing(now, after)}"]
         return wrong_files(memory)
 
-    def _run_again(self, before: State, after: State) -> list[str]:
+    def _run_again(self, before: list[State], after: State) -> list[str]:
         """A fresh look, and the next write."""
-        with lamina.open(self.root, watch=False) as memory:
+        with open_vault(self.root) as memory:
             now = state(memory)
-            result = [] if now in (before, after) else [f"reopened: {_differing(now, after)}"]
+            result = [] if now in (*before, after) else [f"reopened: {_differing(now, after)}"]
             probe = memory.remember("A probe afterwards.").atom
             if memory.get(probe.id).content != "A probe afterwards.":
                 result.append("the next write is not there")
@@ -299,7 +306,7 @@ def test_a_failed_sync_is_never_acknowledged_and_the_log_is_repaired_before_the_
         assert next(name for name in fault.names if name not in READING) == "xSync"
         assert "xSync" in fault.names[:emptied], "the log is copied and synced"
         assert {"xWrite", "xSync"} <= set(fault.names[emptied:]), "and only then written to"
-    with lamina.open(tmp_path / "vault", watch=False) as memory:
+    with open_vault(tmp_path / "vault") as memory:
         assert {atom.content for atom in memory.list()} == {"Before the disk failed.", "After the disk was mended."}
         assert memory.upkeep.doctor(deep=True).healthy
 
@@ -350,23 +357,26 @@ def _assert_files_catch_up(order: tuple[str, ...], folder: Path) -> None:
         assert not [verb for _, _, verb in journal(memory) if verb in HUMAN_VERBS], order
 
 
-def test_opening_with_a_failing_disk_raises_our_own_error(tmp_path: Path) -> None:
-    expect_none(separate_process(openings, 1, 0, tmp_path), 0, at_least=20)
-
-
-def openings(count: int, seed: int, folder: Path) -> Tally:
-    """Open a vault with every operation failing in turn, `count` times over."""
-    tally = Tally("openings")
-    _prepare(folder / "vault")
-    for layer in ("vault", "sqlite") * count:
-        nth, fault = 0, Fault()
-        while nth == 0 or fault.hit:
-            nth += 1
-            error = _opening_error(folder / "vault", layer, fault, nth)
+def fail_openings(batch: Batch) -> Tally:
+    """Open a vault with one operation failing from then on: each in turn, on both layers."""
+    tally, rng = Tally(), batch.random()
+    _prepare(batch.folder / "vault")
+    for layer in LAYERS:
+        nth, fault = rng.randint(1, 3), Fault()
+        while fault.hit or nth <= 3:
+            error = _opening_error(batch.folder / "vault", layer, fault, nth)
             if error is not None and not isinstance(error, LaminaError):
                 tally.fail(f"{layer} {nth} {fault.hit}: {error!r}")
             tally.runs += bool(fault.hit)
+            nth += 1
     return tally
+
+
+OPENINGS = Suite("openings", "failed openings", 2_000, 50, fail_openings)
+
+
+def test_opening_with_a_failing_disk_raises_our_own_error(pool: Executor) -> None:
+    expect_no_failure(OPENINGS, 20, pool)
 
 
 def _opening_error(root: Path, layer: str, fault: Fault, nth: int) -> BaseException | None:

@@ -1,4 +1,7 @@
-"""kill -9 at any moment of mixed writes: what was acknowledged is there, no file is torn, nothing half-made counts."""
+"""kill -9 at any moment of mixed writes: what was acknowledged is there, no file is torn, nothing half-made counts.
+
+A writer is killed after a random time, or by itself just before, within or just after a random operation on its files.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +9,56 @@ import json
 import os
 import random
 import select
-import shutil
 import signal
 import time
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from torture_harness import (
+import test_erase_kills
+import test_extraction_kills
+from faulty_disk import Fault, FaultySyscalls, FaultyVFS
+from mixed_writes import write_something
+from torture_suite import Batch, Suite, Tally, expect_no_failure
+from vault_checks import (
     Ack,
-    Tally,
     ack_of,
     all_atoms,
-    expect_none,
-    fresh_seed,
     journal,
     missing_acks,
-    separate_process,
-    show,
+    open_vault,
     torn_files,
     unexpected_files,
     wrong_files,
 )
 
-import lamina
-from lamina.atom.atom import Atom
-from lamina.errors import NotFound, Refused
-from lamina.memory import Memory
+from lamina.errors import Refused
+from lamina.vault.disk import Disk
 
-RESET_AFTER, DEEP_AFTER = 100, 50
+DEEP_AFTER = 25
+LONGEST_WRITE = 0.03
+MOST_OPERATIONS = 600
+BACKGROUND_SHARE = 0.2
+
+
+def kill_writers(batch: Batch) -> Tally:
+    """Kill writers of one vault; some batches kill an erasure or an extraction instead."""
+    match batch.number % 10:
+        case 8:
+            return test_erase_kills.kill_erasures(batch)
+        case 9:
+            return test_extraction_kills.kill_extractions(batch)
+        case _:
+            return kill_mixed_writes(batch)
+
+
+SUITE = Suite("kills", "kills", 20_000, 50, kill_writers)
+
+
+def test_no_acknowledged_write_is_lost_and_no_file_torn_by_kills(pool: Executor) -> None:
+    suite = Suite("kills", "kills", 60, 60, kill_mixed_writes)
+    expect_no_failure(suite, 60, pool)
 
 
 @dataclass(slots=True)
@@ -45,46 +69,41 @@ class Round:
     commits: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
+    def record(self, line: str) -> None:
+        fields = json.loads(line)
+        self.acks += [(str(a), int(b), str(c), str(d)) for a, b, c, d in fields.get("atoms", [])]
+        self.commits += [str(commit) for commit in fields.get("commits", [])]
+        self.errors += [str(error) for error in fields.get("errors", [])]
 
-def test_no_acknowledged_write_is_lost_and_no_file_torn_by_100_kills(tmp_path: Path) -> None:
-    seed = fresh_seed()
-    expect_none(separate_process(kills, 100, seed, tmp_path, lanes=2), seed, at_least=100)
 
-
-def kills(count: int, seed: int, folder: Path) -> Tally:
-    """Kill a writer `count` times and look at the vault after each."""
-    tally, rng = Tally("kills"), random.Random(seed)
-    acks: list[Ack] = []
-    commits: list[str] = []
-    began, acknowledged = time.monotonic(), 0
-    root = folder / "vault"
-    for number in range(count):
-        if number % RESET_AFTER == 0:
-            shutil.rmtree(root, ignore_errors=True)
-            acks, commits = [], []
+def kill_mixed_writes(batch: Batch) -> Tally:
+    """Kill a writer again and again, and look at the vault after each."""
+    tally, rng, root = Tally(), batch.random(), batch.folder / "vault"
+    whole = Round()
+    for number in range(batch.count):
         since = time.time_ns()
-        result = _killed_round(root, rng, number, _sample(acks, rng))
-        tally.fail(*(f"kill {number}: {item}" for item in [*result.errors, *torn_files(root, since)]))
-        acks += result.acks
-        commits += result.commits
-        acknowledged += len(result.commits)
-        deep = number % DEEP_AFTER == DEEP_AFTER - 1
-        tally.fail(*(f"kill {number}: {text}" for text in _verify(root, result, acks, commits, deep=deep)))
+        result = _killed_round(root, rng, number, _sample(whole.acks, rng))
+        tally.fail(*(f"kill {number}: {failure}" for failure in [*result.errors, *torn_files(root, since)]))
+        whole.acks += result.acks
+        whole.commits += result.commits
+        deep = number % DEEP_AFTER == DEEP_AFTER - 1 or number == batch.count - 1
+        tally.fail(*(f"kill {number}: {text}" for text in _verify(root, result, whole, deep=deep)))
         tally.runs += 1
-        show("kills", number + 1, count)
-    tally.notes = {"acknowledged commits": acknowledged, "kills a second": count / (time.monotonic() - began)}
+        tally.count("acknowledged atoms", len(result.acks))
     return tally
 
 
-def _verify(root: Path, done: Round, acks: list[Ack], commits: list[str], *, deep: bool) -> list[str]:
-    with lamina.open(root, watch=False) as memory:
+def _verify(root: Path, done: Round, whole: Round, *, deep: bool) -> list[str]:
+    with open_vault(root) as memory:
         touched = {ack[0] for ack in done.acks}
         atoms = all_atoms(memory)
-        texts = missing_acks(memory, acks if deep else done.acks)
+        texts = missing_acks(memory, whole.acks if deep else done.acks)
         texts += wrong_files(memory, None if deep else [atom for atom in atoms if atom.id in touched])
         texts += unexpected_files(memory)
         stored = {commit for _, commit, _ in journal(memory)}
-        texts += [f"lost commit {item}" for item in (commits if deep else done.commits) if item not in stored]
+        commits = whole.commits if deep else done.commits
+        texts += [f"lost commit {commit}" for commit in commits if commit not in stored]
+        texts += memory.engine.store.history.find_broken_links()
         if deep:
             texts += memory.upkeep.doctor(deep=True).faults
             texts += torn_files(root)
@@ -97,96 +116,60 @@ def _sample(acks: list[Ack], rng: random.Random) -> list[str]:
 
 
 def _killed_round(root: Path, rng: random.Random, number: int, known: list[str]) -> Round:
-    """Fork a writer and kill it, mostly some milliseconds after its first acknowledgement, at times while it opens."""
+    """Fork a writer and kill it: after a time, or at one of its file operations, which it does itself."""
     reader, writer = os.pipe()
-    seed = rng.random()
+    at_operation = rng.randint(1, MOST_OPERATIONS) if rng.random() < 0.5 else 0
     during_open = rng.random() < 0.15
+    seed, background, wait = rng.random(), rng.random() < BACKGROUND_SHARE, rng.uniform(0, LONGEST_WRITE)
     child = os.fork()
     if child == 0:
         os.close(reader)
-        _write_until_killed(root, random.Random(seed), number, known, writer)
+        options: dict[str, Any] = {"background": background}
+        if at_operation:
+            disk, vfs = _layers_killed_at(root, at_operation)
+            options |= {"disk": disk, "vfs": vfs.vfs_name}
+        _write_until_killed(root, random.Random(seed), number, known, writer, options)
     os.close(writer)
-    if not during_open:
-        select.select([reader], [], [], 30)
-    time.sleep(rng.uniform(0.001, 0.060))
-    os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
+    if not at_operation:
+        if not during_open:
+            select.select([reader], [], [], 30)
+        time.sleep(wait)
+        os.kill(child, signal.SIGKILL)
     with os.fdopen(reader) as pipe:
-        atoms = pipe.read()
+        lines = pipe.read().splitlines(keepends=True)
+    _, status = os.waitpid(child, 0)
     result = Round()
-    for line in atoms.splitlines(keepends=True):
+    for line in lines:
         if line.endswith("\n"):
-            _record(result, json.loads(line))
+            result.record(line)
     if not os.WIFSIGNALED(status):
         result.errors.append(f"the writer ended by itself: {status}")
     return result
 
 
-def _record(done: Round, texts: dict[str, list[list[str]]]) -> None:
-    done.acks += [(str(a), int(b), str(c), str(d)) for a, b, c, d in texts.get("atoms", [])]
-    done.commits += [str(item) for item in texts.get("commits", [])]
-    done.errors += [str(item) for item in texts.get("errors", [])]
+def _layers_killed_at(root: Path, nth: int) -> tuple[Disk, FaultyVFS]:
+    """File layers that kill the process at the nth operation on files and databases together."""
+    root.mkdir(exist_ok=True)
+    fault = Fault()
+    fault.arm(nth, "KILL", persistent=False)
+    return Disk(root, FaultySyscalls(fault)), FaultyVFS("killing", fault)
 
 
-def _write_until_killed(root: Path, rng: random.Random, number: int, known: list[str], pipe: int) -> NoReturn:
+def _write_until_killed(
+    root: Path, rng: random.Random, number: int, known: list[str], pipe: int, options: dict[str, Any]
+) -> NoReturn:
     try:
-        with lamina.open(root, watch=False) as memory:
+        with open_vault(root, **options) as memory:
             step = 0
             while True:
                 step += 1
                 try:
-                    atoms, commits = write_something(memory, rng, f"{number}-{step}", known)
+                    written = write_something(memory, rng, f"{number}-{step}", known)
                 except Refused:
                     continue
-                fields = {"atoms": [ack_of(atom) for atom in atoms], "commits": commits}
+                fields = {"atoms": [ack_of(atom) for atom in written.atoms], "commits": written.commits}
                 os.write(pipe, json.dumps(fields).encode() + b"\n")
     except BaseException as error:
         os.write(pipe, json.dumps({"errors": [f"{type(error).__name__}: {error}"]}).encode() + b"\n")
     finally:
         os._exit(1)
-
-
-def write_something(memory: Memory, rng: random.Random, name: str, known: list[str]) -> tuple[list[Atom], list[str]]:
-    """One write of any kind; the atoms it showed and the commits it named."""
-    verb = rng.choice(_VERBS if known else _FIRST)
-    match verb:
-        case "remember":
-            receipt = memory.remember(f"Fact {name} of the torture.", tags=["t"])
-        case "supersede":
-            receipt = memory.remember(f"The value is {name}.", kind="preference", subject=f"slot {rng.randrange(3)}")
-        case "many":
-            receipt = memory.remember_many([{"content": f"Part {i} of {name}."} for i in range(rng.randint(2, 8))])
-        case "capture":
-            turns = [{"speaker": who, "content": f"{name} said {who}. Remember that {name} is {who}."} for who in "AB"]
-            receipt = memory.capture(turns, session_id=f"session {rng.randrange(3)}")
-        case "undo":
-            try:
-                result = memory.undo()
-            except NotFound:
-                result = []  # all there is was undone before
-            return [atom for item in result for atom in item.atoms], [str(item.id) for item in result if item.id]
-        case _:
-            return [_change(memory, rng, verb, name, known)], []
-    known += [outcome.atom.id for outcome in receipt.outcomes]
-    return [outcome.atom for outcome in receipt.outcomes], [receipt.commit] if receipt.commit else []
-
-
-_FIRST = ("remember", "supersede", "many", "capture")
-_VERBS = (*_FIRST, "capture", "supersede", "revise", "revise", "forget", "pin", "relate", "archive", "activate", "undo")
-
-
-def _change(memory: Memory, rng: random.Random, verb: str, name: str, known: list[str]) -> Atom:
-    one, other = rng.choice(known), rng.choice(known)
-    match verb:
-        case "revise":
-            return memory.revise(one, f"Revised in {name}." + " More words." * rng.randrange(200), reason="torture")
-        case "forget":
-            return memory.forget(one, "torture")
-        case "pin":
-            return memory.pin(one)
-        case "archive":
-            return memory.update_status(one, "archived", "torture")
-        case "activate":
-            return memory.update_status(one, "active", "torture")
-        case _:
-            return memory.relate(one, "supports", other) if one != other else memory.unpin(one)

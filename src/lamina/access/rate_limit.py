@@ -11,7 +11,7 @@ from lamina.store.access import AccessState
 
 @dataclass(frozen=True, slots=True)
 class RateLimits:
-    """How many reads and writes a principal may make in a minute."""
+    """The number of reads and writes that a principal may make in a minute."""
 
     reads: int = 600
     writes: int = 60

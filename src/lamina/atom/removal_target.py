@@ -30,7 +30,7 @@ class TargetValue:
 
 @dataclass(frozen=True, slots=True)
 class _PhraseShape:
-    """What has to be known of a phrase to look for it: the digest of its first word, its words and characters."""
+    """The key by which a phrase is looked up: the digest of its first word, its words and characters."""
 
     first_word: Digest
     words: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Annotated, Any, Self, TypedDict, TypeVar
@@ -31,6 +32,7 @@ from lamina.text.timestamps import TimeInput, parse_time, to_utc
 
 CONTENT_LIMIT = 64 * 1024
 LABEL_LIMIT = 500
+_KIND = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _TEXTS = ("content", "subject", "attribute", "value")
 _LISTS = ("tags", "entities")
 
@@ -57,6 +59,12 @@ def _check_content(text: str) -> str:
     if len(content.encode()) > CONTENT_LIMIT:
         raise ValueError("longer than 64 KiB; use capture for long text, it is stored in segments")
     return content
+
+
+def _check_kind(kind: str) -> str:
+    if not _KIND.fullmatch(kind):
+        raise ValueError("must be one word in lower case, such as fact or preference")
+    return kind
 
 
 def _to_utc_moment(moment: datetime) -> datetime:
@@ -130,7 +138,7 @@ class Draft(_InputModel):
     """One explicit statement to remember."""
 
     content: Annotated[str, AfterValidator(_check_content)]
-    kind: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")] = "fact"
+    kind: Annotated[str, AfterValidator(_check_kind)] = "fact"
     subject: Label = ""
     attribute: Label | None = None
     value: Label | None = None
@@ -201,7 +209,7 @@ def parse_draft(**given: Any) -> Draft:
 def require_object(statement: object, index: int) -> Mapping[str, Any]:
     """Return one of several statements; InvalidInput with its index if it is not an object with fields."""
     if not isinstance(statement, Mapping):
-        raise InvalidInput(f"statements.{index}: Input should be an object")
+        raise InvalidInput(f"statements.{index}: must be an object")
     return statement
 
 

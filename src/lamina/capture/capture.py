@@ -198,7 +198,7 @@ def _select_pieces_to_store(
     So a repeated request reaches its commit, where the journal recognises the key and writes nothing. The statements
     that it extracts on the way are not committed; such requests are rare.
     """
-    is_repeated_request = key is not None and context.reads.store.journal.has_key(context.scope, key)
+    is_repeated_request = key is not None and bool(context.reads.store.journal.read([context.scope], key=key))
     return pieces if is_repeated_request else drop_stored_pieces(pieces, stored_segments)
 
 

@@ -17,6 +17,8 @@ from lamina.atom.provenance import Scope, lineage_trust, readable_scopes, trust_
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.capture.store_reads import StoreReads
 from lamina.store.base import AtomFilter, Store, TextQuery
+from lamina.store.commit_rules import required_trust
+from lamina.store.passages import PassageFilter
 from lamina.text.analyser import analyse
 from lamina.text.normal_form import ComparisonForm, comparison_form, normal_form
 from lamina.text.timestamps import parse_time
@@ -150,7 +152,7 @@ class ExistingStatements:
 
     def required_trust(self, atom: Atom) -> float:
         """Return the trust that an origin needs to supersede the atom."""
-        return self._store.atoms.required_trust(atom) if atom.revision else self.trust_of_new(atom)
+        return required_trust(atom, self._store.atoms) if atom.revision else self.trust_of_new(atom)
 
     def trust_of_new(self, atom: Atom) -> float:
         """Return the trust of a statement that is not stored yet."""
@@ -296,11 +298,13 @@ def _is_known_subject(atom: Atom, reads: StoreReads) -> bool:
 
 def _find_by_alias(atom: Atom, subject_form: str, reads: StoreReads, now: datetime) -> str | None:
     query = TextQuery(
-        scopes=(atom.scope,),
+        filter=PassageFilter(
+            scopes=(atom.scope,),
+            statuses=frozenset(RECALL_WEIGHT),
+            memory_types=frozenset({MemoryType.FACT}),
+            valid_at=now,
+        ),
         tokens=tuple(dict.fromkeys(analyse(subject_form))),
-        statuses=frozenset(RECALL_WEIGHT),
-        memory_types=frozenset({MemoryType.FACT}),
-        valid_at=now,
         limit=_MAX_ALIASES,
     )
     ids = tuple(dict.fromkeys(match.atom_id for match in reads.search(query)))

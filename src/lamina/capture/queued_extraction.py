@@ -5,6 +5,7 @@ Each passage is read once, also if the process dies in between.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import re
 import time
@@ -29,10 +30,9 @@ from lamina.capture.surprise import URGENT_SURPRISE, SurpriseScorer
 from lamina.capture.urgency_patterns import sounds_important
 from lamina.errors import LaminaError, StoreError
 from lamina.logs import summarise_error
+from lamina.store.admin import FileProblem
 from lamina.store.base import AtomFilter, Store, TransactionMode
-from lamina.store.jobs import new_lease_token
-from lamina.store.problems import FileProblem
-from lamina.store.waiting_passages import Buffer, BufferedPassage, SessionBacklog
+from lamina.store.queue import BufferedPassage, Queue, SessionBacklog, new_lease_token
 from lamina.vault import layout
 
 logger = logging.getLogger("lamina")
@@ -58,22 +58,18 @@ BATCH_PASSAGES = 10
 class SessionLease:
     """A lease on the waiting passages of one session."""
 
-    def __init__(
-        self, buffer: Buffer, scope: Scope, session_id: str, now: Callable[[], datetime], *, is_instant: bool = False
-    ) -> None:
-        self._buffer, self._scope, self._session_id, self._now = buffer, scope, session_id, now
-        self._holder = new_lease_token()
+    def __init__(self, queue: Queue, scope: Scope, session_id: str, *, is_instant: bool = False) -> None:
+        session = hashlib.sha256(f"{scope} {session_id}".encode()).hexdigest()
+        self._queue, self._name, self._holder = queue, f"session {session[:24]}", new_lease_token()
         self.seconds = INSTANT_SESSION_LEASE_SECONDS if is_instant else SESSION_LEASE_SECONDS
 
     def acquire(self) -> bool:
         """Take or renew the lease; False if another reader has it."""
-        now = self._now()
-        until = now + timedelta(seconds=self.seconds)
-        return self._buffer.lease(self._scope, self._session_id, self._holder, now, until)
+        return self._queue.lease(self._name, self._holder, self.seconds)
 
     def release(self) -> None:
         """Give the lease back, if this reader has it."""
-        self._buffer.release(self._scope, self._session_id, self._holder)
+        self._queue.release(self._name, self._holder)
 
 
 @contextmanager
@@ -156,19 +152,17 @@ def extract_due_sessions(
 
     The job is leased, so that two processes do not both call the extractor.
     """
-    due = [queue for queue in store.queue.buffer.backlogs() if _is_due(queue, policy, extractor, store, now())]
+    due = [queue for queue in store.queue.list_backlogs() if _is_due(queue, policy, extractor, store, now())]
     holder, lease_seconds = new_lease_token(), INSTANT_LEASE_SECONDS if extractor.is_instant else LEASE_SECONDS
-    if not due or not store.queue.jobs.acquire(JOB, holder, lease_seconds):
+    if not due or not store.queue.lease(JOB, holder, lease_seconds):
         return []
     receipts: list[Receipt] = []
     done, total, error = 0, sum(queue.passage_count for queue in due), ""
     try:
         for queue in due:
-            if should_stop() or not store.queue.jobs.renew(JOB, holder, lease_seconds, done, total):
+            if should_stop() or not store.queue.lease(JOB, holder, lease_seconds, (done, total)):
                 break
-            lease = SessionLease(
-                store.queue.buffer, queue.scope, queue.session_id, now, is_instant=extractor.is_instant
-            )
+            lease = SessionLease(store.queue, queue.scope, queue.session_id, is_instant=extractor.is_instant)
             if lease.acquire():
                 try:
                     receipts += extract_session(store, extractor, queue.scope, queue.session_id, actor, ids, now, lease)
@@ -180,18 +174,18 @@ def extract_due_sessions(
         error = str(problem)
         raise
     finally:
-        store.queue.jobs.release(JOB, holder, error)
+        store.queue.release(JOB, holder, error)
 
 
 def _is_due(
     queue: SessionBacklog, policy: ExtractionPolicy, extractor: StatementExtractor, store: Store, now: datetime
 ) -> bool:
-    if policy.is_due(queue, store.queue.buffer.count_taken(queue.scope), now):
+    if policy.is_due(queue, queue.taken_in_scope, now):
         return True
     if policy.schedule is not ExtractionSchedule.SURPRISE:
         return False
     scorer = SurpriseScorer(store, extractor.embedder(), now)
-    queued = store.queue.buffer.session_passages(queue.scope, queue.session_id)
+    queued = store.queue.read_passages(queue.scope, queue.session_id)
     _, turns = _with_context(queued, _read_segments(queued, store))
     return any((scorer.score(turn.text, queue.scope) or 0.0) > URGENT_SURPRISE for turn in turns)
 
@@ -210,7 +204,7 @@ def extract_session(
 
     Passages that another reader has taken meanwhile are left out.
     """
-    queued = store.queue.buffer.session_passages(scope, session_id)
+    queued = store.queue.read_passages(scope, session_id)
     _clear_failed_extraction(queued, store)
     receipts: list[Receipt] = []
     for start in range(0, len(queued), BATCH_PASSAGES):
@@ -240,7 +234,7 @@ def _extract_or_give_up(
     except StoreError:
         raise
     except Exception as error:  # noqa: BLE001 - its words are stored; only what they state is not known
-        store.queue.buffer.take([passage])
+        store.queue.take_passages([passage])
         for segment in _read_segments([passage], store).values():
             report_failed_extraction(store, segment, summarise_error(error), "its words are stored and are found")
         return []
@@ -282,7 +276,7 @@ def _extract_batch(
 
     def write(detect_changes: bool) -> list[Receipt]:
         with store.transaction(TransactionMode.WRITE) as transaction:
-            if not transaction.queue.buffer.take(passages):
+            if not transaction.queue.take_passages(passages):
                 return []
             receipt = Receipt(None, ())
             for origin, principal in dict.fromkeys(map(_responsibility, segments.values())):

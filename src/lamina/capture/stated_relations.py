@@ -34,12 +34,12 @@ def find_stored_statements(turns: Sequence[CapturedTurn], context: WriteContext)
     if not words:
         return []
     working_set = WorkingSet(context.reads, context.scope, context.now)
-    found = working_set.search(words, CURRENT_STATUSES, MAX_STORED, lambda atom, passage: not atom.is_segment)
+    matches = working_set.search(words, CURRENT_STATUSES, MAX_STORED, lambda atom, passage: not atom.is_segment)
     return [
         StoredStatement(
             atom.id, atom.content, atom.evidence[0] if atom.evidence else Evidence(atom.id, 1, 0, len(atom.content))
         )
-        for atom, _ in found
+        for atom, _ in matches
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
@@ -11,7 +11,7 @@ from typing import TypeVar
 from lamina.atom.atom import Atom, AtomId, Relation, RelationName
 from lamina.atom.claim import mark_multi_valued
 from lamina.atom.provenance import TRUST, Origin, Scope
-from lamina.atom.status import RECALL_WEIGHT, Status
+from lamina.atom.status import RECALL_WEIGHT, Status, TransitionCause
 from lamina.capture.change.dependants import DependencyRule, find_dependants
 from lamina.capture.classification import SURE, StatementVerdict, classify
 from lamina.capture.erased_text import find_erased_statements
@@ -20,7 +20,8 @@ from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.store_reads import StoreReads
 from lamina.errors import ClaimTaken, Refused, StaleRevision
 from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, Store, TransactionMode
-from lamina.store.waiting_passages import BufferedPassage
+from lamina.store.commit_rules import find_refusal_reason
+from lamina.store.queue import BufferedPassage
 
 T = TypeVar("T")
 
@@ -42,6 +43,29 @@ class Writer:
     rules: tuple[DependencyRule, ...] = ()
     delivered_by: Origin = Origin.HUMAN
     multi_valued: frozenset[str] = frozenset()
+
+    def commit(
+        self,
+        verb: str,
+        reason: str,
+        atoms: Iterable[Atom],
+        *,
+        key: str | None = None,
+        way: TransitionCause = TransitionCause.ORDINARY,
+        batch: str | None = None,
+    ) -> Commit:
+        """Return the commit of these atoms in the writer's name and to its scope; nothing is written yet."""
+        return Commit(
+            actor=self.actor,
+            origin=self.origin,
+            verb=verb,
+            reason=reason,
+            scope=self.scope,
+            changes=tuple(map(AtomChange, atoms)),
+            way=way,
+            key=key,
+            batch=batch,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,21 +107,13 @@ def commit_verdicts(
         *(cause for _, cause in challenged),
     )
     reason = "; ".join(dict.fromkeys([reason, *causes]))
-    commit = Commit(
-        actor=writer.actor,
-        origin=writer.origin,
-        verb=verb,
-        reason=reason,
-        scope=writer.scope,
-        key=key,
-        changes=tuple(AtomChange(atom) for atom in changed.values()),
-    )
+    commit = writer.commit(verb, reason, changed.values(), key=key)
     if not segment_batch.queued:
         return _make_receipt(store.journal.append(commit), outcomes)
     with store.transaction(TransactionMode.WRITE) as transaction:
         committed = transaction.journal.append(commit)
         if not committed.is_repeat:
-            transaction.queue.buffer.add(segment_batch.queued)
+            transaction.queue.add_passages(segment_batch.queued)
     return _make_receipt(committed, outcomes)
 
 
@@ -183,7 +199,7 @@ def limit_to_trust(changed: Mapping[AtomId, Atom], origin: Origin, scope: Scope,
 
 def _is_forbidden(atom: Atom, origin: Origin, store: Store) -> bool:
     return (
-        store.atoms.find_refusal_reason(atom, origin) is not None
+        find_refusal_reason(atom, origin, store.atoms) is not None
         if atom.revision
         else TRUST[atom.origin] > TRUST[origin]
     )

@@ -187,7 +187,8 @@ class StatementExtractor:
 
 def _recently_recalled(context: WriteContext) -> list[str]:
     """Return the contents of the statements that the last recalls returned; repeating them states nothing new."""
-    ids = context.reads.store.admin.recalls.recent(context.scope, RECENT_RECALLS)
+    recalls = context.reads.store.admin.recalls.read(context.scope, limit=RECENT_RECALLS)
+    ids = list(dict.fromkeys(atom_id for recall in recalls for atom_id in recall.atom_ids))
     return [atom.content for atom in context.reads.read_by_id(context.scope, ids).values() if not atom.is_segment]
 
 

@@ -13,7 +13,7 @@ from lamina.atom.provenance import Scope
 from lamina.atom.status import RECALL_WEIGHT
 from lamina.models.embedder import Embedder
 from lamina.store.base import Store
-from lamina.store.encodings import ScoreTerms, VectorQuery
+from lamina.store.passages import NearPassage, Partition, PassageFilter, VectorQuery
 from lamina.vectors.integer_vectors import to_query_vector
 
 NEAREST_STATEMENTS = 5
@@ -47,20 +47,17 @@ class SurpriseScorer:
             return None
         nearest = self.store.passages.find_nearest(
             VectorQuery(
-                scopes=(scope,),
-                status_weights=RECALL_WEIGHT,
-                memory_types=_COMPARED_TYPES,
-                valid_at=self.now,
+                filter=PassageFilter(
+                    scopes=(scope,), statuses=frozenset(RECALL_WEIGHT), memory_types=_COMPARED_TYPES, valid_at=self.now
+                ),
                 model=self.embedder.model.id,
                 query_vector=to_query_vector(self.embedder.encode_question(text).vector),
-                vector_weight=1.0,
-                text_scores={},
-                text_weight=0.0,
-                terms=ScoreTerms({}),
                 limit=NEAREST_STATEMENTS,
+                partition=Partition(statuses=tuple(frozenset({status}) for status in RECALL_WEIGHT)),
             )
         )
-        distances = [1.0 - match.cosine for match in nearest[:NEAREST_STATEMENTS]]
+        nearest.sort(key=lambda passage: (-_weigh(passage), passage.key))
+        distances = [1.0 - passage.cosine for passage in nearest[:NEAREST_STATEMENTS]]
         model_family = self.embedder.model.id.partition("-")[0]
         return surprise_from_distances(distances, MODEL_MIDPOINTS.get(model_family, MIDPOINT)) if distances else None
 
@@ -71,6 +68,11 @@ class SurpriseScorer:
             return atom
         importance = min(1.0, max(MIN_IMPORTANCE, atom.importance + IMPORTANCE_WEIGHT * (surprise - 0.5)))
         return atom.with_(surprise=round(surprise, 3), importance=round(importance, 3))
+
+
+def _weigh(passage: NearPassage) -> float:
+    """Return the cosine of a statement with the weight of its status; less weight must not raise one below 0."""
+    return passage.cosine * RECALL_WEIGHT[passage.status] if passage.cosine > 0 else passage.cosine
 
 
 def surprise_from_distances(distances: Sequence[float], midpoint: float = MIDPOINT) -> float:

@@ -79,7 +79,7 @@ class RevisionOptions(ClaimOptions, total=False):
 
 
 class SourceOptions(TypedDict, total=False):
-    """Where words come from, and whom they are for."""
+    """The source of words, and whom they are for."""
 
     session_id: Annotated[str | None, typer.Option("--session", help="The session it belongs to.")]
     source_id: Annotated[str | None, typer.Option("--source", help="The source it came from.")]
@@ -108,7 +108,7 @@ class StatementOptions(RevisionOptions, SourceOptions, total=False):
 
 
 class RecallFilters(TypedDict, total=False):
-    """What a recall searches, and at which time."""
+    """The filters of a recall, and the time it is about."""
 
     scopes: Annotated[list[str] | None, typer.Option("--only", help="Search this scope only; can be repeated.")]
     include: Annotated[
@@ -127,7 +127,7 @@ class RecallFilters(TypedDict, total=False):
 
 
 class ListFilters(TypedDict, total=False):
-    """Which atoms are listed, and as they were at which time."""
+    """The filters of a list, and the time as of which it is."""
 
     layer: LayersOption
     kind: Annotated[str | None, typer.Option(help="Only this kind.")]

@@ -22,7 +22,7 @@ from lamina.capture.statement_commit import Writer, limit_to_trust, retry_exclus
 from lamina.capture.store_reads import StoreReads, new_ids
 from lamina.codebase.code_summary import CodebaseSummary, CodeEntry
 from lamina.errors import InvalidInput
-from lamina.store.base import AtomChange, AtomFilter, Commit, Store
+from lamina.store.base import AtomFilter, Store
 from lamina.text.normal_form import HIDDEN_TEXT_TAG, has_hidden_text
 
 KIND = "code"
@@ -159,15 +159,9 @@ def _commit_outcomes(results: Sequence[_EntryOutcome], capture: _CodeCapture, ro
     if not written:
         same = (Outcome(Result.DUPLICATE, root_atom, "nothing has changed"),) if root_atom else ()
         return Receipt(None, same, stages=stages)
-    commit = Commit(
-        actor=writer.actor,
-        origin=writer.origin,
-        verb="capture",
-        scope=writer.scope,
-        reason=f"codebase {redact(summary.name).text}: {_describe_counts(written, 0)}",
-        changes=tuple(AtomChange(allowed[entry.outcome.atom.id]) for entry in written),
-    )
-    committed = store.journal.append(commit)
+    reason = f"codebase {redact(summary.name).text}: {_describe_counts(written, 0)}"
+    changed = [allowed[entry.outcome.atom.id] for entry in written]
+    committed = store.journal.append(writer.commit("capture", reason, changed))
     stored = {atom.id: atom for atom in committed.atoms}
     outcomes = (
         Outcome(o.result, stored.get(o.atom.id, o.atom), o.reason) for o in (entry.outcome for entry in written)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lamina.text.normal_form import one_line
+from lamina.text.normal_form import shorten_line
 
 MAX_DECLARATION_LENGTH = 240
 _MAX_DOC_LENGTH = 160
@@ -40,11 +40,9 @@ class ParsedSource:
 
 def one_line_declaration(text: str) -> str:
     """Return a declaration on one line, cut if it is long."""
-    line = one_line(text)
-    return line if len(line) <= MAX_DECLARATION_LENGTH else f"{line[: MAX_DECLARATION_LENGTH - 1].rstrip()}…"
+    return shorten_line(text, MAX_DECLARATION_LENGTH)
 
 
 def first_doc_line(doc: str | None) -> str:
     """Return the first line that is not empty, cut if it is long."""
-    line = next((stripped for text in (doc or "").splitlines() if (stripped := one_line(text))), "")
-    return line if len(line) <= _MAX_DOC_LENGTH else f"{line[: _MAX_DOC_LENGTH - 1].rstrip()}…"
+    return shorten_line(next(filter(str.strip, (doc or "").splitlines()), ""), _MAX_DOC_LENGTH)

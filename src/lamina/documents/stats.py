@@ -8,8 +8,8 @@ from lamina.documents.json_document import JsonDocument, UtcTime
 
 if TYPE_CHECKING:
     from lamina.memory import Memory
-    from lamina.store.jobs import Job
-    from lamina.store.problems import FileProblem
+    from lamina.store.admin import FileProblem
+    from lamina.store.queue import Job
 
 
 class JobDocument(JsonDocument):

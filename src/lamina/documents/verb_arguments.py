@@ -89,7 +89,7 @@ class TurnFields(VerbArguments, Generic[Time]):
 
 
 class CaptureOptions(VerbArguments, Generic[Time]):
-    """What a capture is told about its text."""
+    """The options of a capture."""
 
     session_id: SessionId = None
     source_id: SourceId = None

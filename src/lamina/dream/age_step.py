@@ -1,4 +1,4 @@
-"""Step 1, age: apply what time and use have done to atoms. Only atoms whose state can have changed are read.
+"""Step age: apply what time and use have done to atoms. Only atoms whose state can have changed are read.
 
 Between two events only an atom's age changes, and each ageing rule flips at most once with age. So the hour of the next
 change can be computed in advance, and the atom is not read before it.
@@ -28,8 +28,8 @@ from lamina.lifecycle.retention import retention
 from lamina.lifecycle.signals import AgeingSignals, recorded_at
 from lamina.lifecycle.standing import lifecycle_state
 from lamina.review.ageing_signals import add_history, current_signals
-from lamina.store.ageing_state import AgeingState
 from lamina.store.base import AtomVersion
+from lamina.store.signals import AgeingState
 
 FULL_BITS = 32
 """The bits of a number that is not rounded."""
@@ -108,16 +108,16 @@ class _AgeingPlan(PlanBuilder):
 def age(context: StepContext) -> StepPlan:
     """Promote, archive, revive and expire what is due, weaken unused links, and store the new ageing states."""
     plan, store = _AgeingPlan(), context.store
-    due = store.signals.ageing.find_due(context.scope, context.now)
+    due = store.signals.find_due(context.scope, context.now)
     for start in range(0, len(due), BATCH_SIZE):
         batch = tuple(due[start : start + BATCH_SIZE])
-        counters, ageing_states = store.signals.get_with_ageing(batch)
+        counters, ageing_states = store.signals.get(batch)
         for atom in sorted(context.read(ids=batch), key=lambda atom: (recorded_at(atom), atom.id)):
             _age_atom(atom, counters.get(atom.id, Counted()), ageing_states.get(atom.id), context, plan)
     plan.notes += [f"{count} {_TIER_NOTES[action]}" for action, count in sorted(plan.tiers.items())]
     plan.examined = _describe_examined(len(due), plan)
     return replace(
-        plan.build(), after_commit=lambda: store.signals.ageing.put(plan.ageing_states), after_in_dry_run=True
+        plan.build(), after_commit=lambda: store.signals.put_ageing(plan.ageing_states), after_in_dry_run=True
     )
 
 
@@ -153,7 +153,7 @@ def _age_atom(
             plan.list_move(decision.action, atom, decision.reason)
     weakened = after if after.pinned or was_undone else age_links(after, context.moment.active_now)
     if weakened != after:
-        plan.list_move("loosen", atom, describe_link_ageing(after, weakened))
+        plan.list_move("weaken", atom, describe_link_ageing(after, weakened))
         after = weakened
     if after != atom:
         plan.changes[atom.id] = after
@@ -169,10 +169,10 @@ def _ageing_state(
 ) -> AgeingState:
     """Return the ageing state of an atom after its step."""
     now, lived = context.now, context.moment.active_now
-    event, loosens = _next_event(atom, signals, tier, context), next_link_ageing(atom)
+    event, weakens_at = _next_event(atom, signals, tier, context), next_link_ageing(atom)
     is_in_use = signals.last_use is not None and days_since(signals.last_use, now) < COOL_AFTER_DAYS
     wanted_bits = choose_bits(retention(atom, signals, lived, context.retention_mode), bits)
-    next_look = min(event, loosens) if loosens is not None else event
+    next_look = min(event, weakens_at) if weakens_at is not None else event
     return AgeingState(
         revision=atom.revision + is_changed,
         tier=tier.value,

@@ -1,4 +1,4 @@
-"""Step 4, bridge: find two names with similar statements and no link, and propose an insight for review.
+"""Step bridge: find two names with similar statements and no link, and propose an insight for review.
 
 The text of an insight comes from a template, or from a chat model that cites both sides and adds no name.
 """
@@ -29,7 +29,7 @@ from lamina.models.chat import Chat, system_message, user_message
 from lamina.models.errors import ModelError
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise
 from lamina.recall.name_recognition import SentenceTokenKind, tokenise_sentence
-from lamina.text.normal_form import normal_form, one_line
+from lamina.text.normal_form import normal_form, one_line, shorten_line
 from lamina.vectors.integer_vectors import Floats
 
 MAX_LINES = 6
@@ -53,7 +53,9 @@ class Insight(BaseModel):
 
 def write_from_template(side_a: NamedStatements, side_b: NamedStatements) -> str:
     """Return a sentence that two names may be related, with the best statement of each."""
-    quotes = " / ".join(f"{_shorten(atoms[0].content)} [{atoms[0].id}]" for _, atoms in (side_a, side_b))
+    quotes = " / ".join(
+        f"{shorten_line(atoms[0].content, _MAX_CHARS)} [{atoms[0].id}]" for _, atoms in (side_a, side_b)
+    )
     return f"{side_a[0]} and {side_b[0]} may have to do with each other: {quotes}"
 
 
@@ -72,11 +74,6 @@ def write_with_model(chat: Chat, side_a: NamedStatements, side_b: NamedStatement
             "the chat model's insight is not supported by the statements it was given; run the dream again"
         )
     return f"{one_line(reply.sentence)} {' '.join(f'[{statements[n - 1].id}]' for n in cited)}"
-
-
-def _shorten(text: str) -> str:
-    line = one_line(text)
-    return line if len(line) <= _MAX_CHARS else f"{line[: _MAX_CHARS - 1].rstrip()}…"
 
 
 MAX_PER_DAY = 3
@@ -167,7 +164,8 @@ def _load_centroids(context: StepContext, model: str) -> list[NameCentroid]:
     )
     chosen = {form: tuple(by_name[form].values())[:MAX_ATOMS] for form in order[:MAX_NAMES]}
     ids = sorted({atom.id for atoms in chosen.values() for atom in atoms})
-    vectors = context.store.passages.encodings.vectors(model, ids)
+    stored = context.store.passages.encodings.vectors(model, [(atom_id, 1) for atom_id in ids])
+    vectors = {atom_id: text_vectors.rows for (atom_id, _), text_vectors in stored.items()}
     centroids = (
         _build_centroid(spelling[form], frozenset(by_name[form]), atoms, vectors) for form, atoms in chosen.items()
     )

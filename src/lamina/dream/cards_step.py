@@ -1,4 +1,4 @@
-"""Step 3, cards: a page for each name with enough statements, one for the scope's profile, one for its
+"""Step cards: a page for each name with enough statements, one for the scope's profile, one for its
 agent.
 
 A page is generated from current statements and written if it differs. What people wrote outside the generated part
@@ -9,7 +9,7 @@ names with changes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lamina.atom.atom import Atom, AtomId
 from lamina.atom.status import Status
@@ -96,8 +96,8 @@ def cards(context: StepContext) -> StepPlan:
     """Update the pages of names, the profile, and the identity page from what changed."""
     store, month = context.store, f"cards {context.now:%Y-%m}"
     position = store.journal.position()
-    plan = plan_cards_since(context, store.queue.dream_progress.get_position(context.scope, month))
-    return replace(plan, after_commit=lambda: store.queue.dream_progress.set_position(context.scope, month, position))
+    plan = plan_cards_since(context, store.queue.get_position(context.scope, month))
+    return plan.then_mark_read(context, month, position)
 
 
 def plan_cards_since(context: StepContext, position: int | None) -> StepPlan:

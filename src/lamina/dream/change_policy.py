@@ -11,6 +11,7 @@ from lamina.atom.provenance import TRUST, Origin
 from lamina.dream.step import StepContext, StepPlan
 from lamina.lifecycle.action_policy import PolicyContext, classify_change, find_objection, lifecycle_stage
 from lamina.lifecycle.standing import LifecycleState
+from lamina.store.commit_rules import required_trust
 
 MAX_NOTES = 20
 """The most changes that were left out are listed one by one in the notes."""
@@ -60,7 +61,7 @@ def context_reader(context: StepContext) -> ContextReader:
         is_disposable = (
             atom.revision
             and atom.origin is Origin.DREAM
-            and context.store.atoms.required_trust(atom) <= TRUST[Origin.DREAM]
+            and required_trust(atom, context.store.atoms) <= TRUST[Origin.DREAM]
         )
         return PolicyContext(
             confidence=1.0 if atom.revision else atom.confidence,

@@ -11,18 +11,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from lamina.atom.provenance import Origin, Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import TransitionCause
 from lamina.dream.change_policy import apply_policy
+from lamina.dream.entity_pages import dream_writer
 from lamina.dream.report import DreamReport, StepReport, commit_reason
 from lamina.dream.step import StepContext, StepPlan
 from lamina.errors import InvalidInput, LaminaError, StaleRevision
 from lamina.lifecycle.ageing_decision import SMALL_CHANGE, reason_to_hold
 from lamina.logs import summarise_error
 from lamina.review.pending_items import HELD_DREAM
-from lamina.store.base import AtomChange, Commit, Store
-from lamina.store.jobs import LeaseRenewal, new_lease_token
-from lamina.store.problems import FileProblem
+from lamina.store.admin import FileProblem
+from lamina.store.atoms import AtomFilter
+from lamina.store.base import Store
+from lamina.store.queue import LeaseRenewal, new_lease_token
 from lamina.telemetry import STEP, trace_step
 from lamina.vault import layout
 
@@ -68,11 +70,11 @@ def dream(
             options.batch, at, tuple(_run_steps(contexts, steps, options, lambda done, total: True)), dry_run=True
         )
     holder = new_lease_token()
-    if not store.queue.jobs.acquire(JOB, holder, LEASE_SECONDS):
+    if not store.queue.lease(JOB, holder, LEASE_SECONDS):
         return DreamReport(
             options.batch, at, (), asleep="another process is running a dream; `lamina jobs` shows which"
         )
-    error, lease = "", LeaseRenewal(store.queue.jobs, JOB, holder, LEASE_SECONDS)
+    error, lease = "", LeaseRenewal(store.queue, JOB, holder, LEASE_SECONDS)
 
     def report_progress(done: int, total: int) -> bool:
         if progress is not None:
@@ -88,7 +90,7 @@ def dream(
         error = str(problem)
         raise
     finally:
-        store.queue.jobs.release(JOB, holder, error)
+        store.queue.release(JOB, holder, error)
 
 
 def select_steps(steps: Mapping[str, Step], names: Iterable[str]) -> dict[str, Step]:
@@ -155,19 +157,9 @@ def _apply_plan(name: str, plan: StepPlan, context: StepContext, options: _Dream
         )
     commit = None
     if plan.changes:
-        committed = context.store.journal.append(
-            Commit(
-                actor="lamina",
-                origin=Origin.DREAM,
-                verb=VERB,
-                reason=commit_reason(name, plan.moves),
-                scope=context.scope,
-                changes=tuple(map(AtomChange, plan.changes)),
-                way=TransitionCause.UPKEEP,
-                batch=options.batch,
-            )
-        )
-        commit = committed.id
+        writer, reason = dream_writer(context.scope), commit_reason(name, plan.moves)
+        step_commit = writer.commit(VERB, reason, plan.changes, way=TransitionCause.UPKEEP, batch=options.batch)
+        commit = context.store.journal.append(step_commit).id
     failures = () if options.is_dry_run and not plan.after_in_dry_run else _run_after_commit(plan)
     context.store.admin.problems.clear(path)
     return StepReport(name, context.scope, commit, plan.moves, (*plan.notes, *failures), examined=plan.examined)
@@ -176,7 +168,9 @@ def _apply_plan(name: str, plan: StepPlan, context: StepContext, options: _Dream
 def _hold_reason(plan: StepPlan, context: StepContext) -> str | None:
     if plan.changed_count <= SMALL_CHANGE:  # few changes are never held, so the store need not be counted
         return None
-    return reason_to_hold(plan.changed_count, sum(context.store.atoms.count_by((context.scope,), "status").values()))
+    return reason_to_hold(
+        plan.changed_count, sum(context.store.atoms.count_by("status", AtomFilter(scopes=(context.scope,))).values())
+    )
 
 
 def _run_after_commit(plan: StepPlan) -> tuple[str, ...]:
@@ -200,5 +194,5 @@ def is_due(store: Store, scopes: Sequence[Scope], now: datetime, max_captures: i
 
 def last_dream(store: Store) -> datetime | None:
     """Return when the last complete dream ended; None if there is none or it was interrupted."""
-    last = next((job for job in store.queue.jobs.list() if job.name == JOB), None)
+    last = next((job for job in store.queue.list_jobs() if job.name == JOB), None)
     return last.finished_at if last is not None and last.done >= last.total else None

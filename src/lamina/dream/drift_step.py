@@ -1,4 +1,4 @@
-"""Step 6, drift: challenge statements about code that no longer exists, with what was searched for and where.
+"""Step drift: challenge statements about code that no longer exists, with what was searched for and where.
 
 Only folders that a person declared for the scope are searched, on this machine. What a person decided about a challenge
 stands until the statement's text changes.

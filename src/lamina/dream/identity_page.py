@@ -20,8 +20,7 @@ from lamina.dream.page_summary import MAX_LINES, condense_lines
 from lamina.dream.scope_pages import find_root_page, plan_root_page
 from lamina.dream.step import LIVE, StepContext, StepPlan
 from lamina.models.chat import Chat
-from lamina.store.base import Store
-from lamina.text.normal_form import normal_form, one_line
+from lamina.text.normal_form import normal_form, one_line, shorten_line
 from lamina.text.sentences import find_sentences
 from lamina.vault import layout
 
@@ -36,16 +35,11 @@ SELF_SUBJECTS = ASSISTANT_NAMES | {"agent", "identity", "self"}
 """Subjects under which an agent speaks about itself."""
 
 
-def find_identity_page(store: Store, scope: Scope) -> Atom | None:
-    """Return the identity page of a scope's agent, if there is one."""
-    return find_root_page(store, scope, IDENTITY_PAGE)
-
-
 def plan_identity(context: StepContext) -> StepPlan:
     """Plan the identity page from the statements in the scope."""
     stated = context.read(statuses=LIVE, kinds=IDENTITY_KINDS, include_run_notes=False, valid_at=context.now)
     reflections = [atom for atom in stated if is_plain_statement(atom) and _is_reflection(atom, context.scope)]
-    before = find_identity_page(context.store, context.scope)
+    before = find_root_page(context.store, context.scope, IDENTITY_PAGE)
     if not reflections and before is None:
         return StepPlan()
     full, older = split_reflections(reflections)
@@ -98,7 +92,7 @@ def _first_sentence(content: str) -> str:
     """Return the first sentence, shortened if it is long."""
     text = one_line(content)
     first = next((text[start:end] for start, end in find_sentences(text)), text)
-    return first if len(first) <= LINE_CHARS else f"{first[: LINE_CHARS - 1].rstrip()}…"
+    return shorten_line(first, LINE_CHARS)
 
 
 def _byte_length(line: PageLine) -> int:

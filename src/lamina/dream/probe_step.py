@@ -1,4 +1,4 @@
-"""Step 5, probe: a chat model compares statements that were not used for a while with later sentences.
+"""Step probe: a chat model compares statements that were not used for a while with later sentences.
 
 Without a chat model nothing is probed. Five statements a day, the longest unused first, and none twice in 14 days.
 """
@@ -29,6 +29,7 @@ from lamina.dream.step import LIVE, TEXT_CHARS, PlanBuilder, StepContext, StepPl
 from lamina.lifecycle.signals import recorded_at
 from lamina.models.chat import Chat, Message, system_message, user_message
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise
+from lamina.store.queue import ProbeQuery
 from lamina.text.analyser import content_tokens
 from lamina.text.normal_form import normal_form, one_line
 
@@ -123,18 +124,21 @@ def probe(context: StepContext) -> StepPlan:
     for statement in idle:
         if statement.validity.covers(context.now):
             _probe(statement, working_set, context, plan)
-    ids, progress = [statement.id for statement in idle], context.store.queue.dream_progress
-    return replace(plan.build(), after_commit=lambda: progress.mark_probed(context.scope, ids, context.now))
+    ids, queue = [statement.id for statement in idle], context.store.queue
+    return replace(plan.build(), after_commit=lambda: queue.mark_probed(context.scope, ids, context.now))
 
 
 def select_idle(context: StepContext) -> list[Atom]:
     """Return the statements to probe, the longest unused first."""
-    progress = context.store.queue.dream_progress
-    remaining = MAX_PER_DAY - progress.count_probed_since(context.scope, context.now - DAY)
-    if remaining <= 0:
-        return []
-    ids = progress.find_unused(
-        context.scope, PROBED_KINDS, context.moment.active_now - MIN_IDLE, context.now - MIN_IDLE, remaining
+    ids = context.store.queue.find_unused(
+        ProbeQuery(
+            scope=context.scope,
+            kinds=PROBED_KINDS,
+            unused_since=context.moment.active_now - MIN_IDLE,
+            unprobed_since=context.now - MIN_IDLE,
+            limit=MAX_PER_DAY,
+            counted_since=context.now - DAY,
+        )
     )
     atoms = {atom.id: atom for atom in context.read(ids=tuple(ids))}
     return [atoms[atom_id] for atom_id in ids if atom_id in atoms]

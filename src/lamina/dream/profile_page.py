@@ -9,12 +9,11 @@ from functools import partial
 from lamina.atom.atom import PROFILE_PAGE, Atom
 from lamina.atom.kinds import Layer
 from lamina.atom.passage import is_role
-from lamina.atom.provenance import Origin, Scope
+from lamina.atom.provenance import Origin
 from lamina.dream.entity_page_text import origin_note
 from lamina.dream.entity_pages import is_plain_statement
 from lamina.dream.scope_pages import find_root_page, plan_root_page
 from lamina.dream.step import LIVE, StepContext, StepPlan
-from lamina.store.base import Store
 from lamina.text.normal_form import ComparisonForm, comparison_form, normal_form, one_line
 from lamina.vault import layout
 
@@ -47,15 +46,10 @@ class _Bullet:
         return f"- {links}{origin_note(self.atom)} {_bullet_text(self.atom)}"
 
 
-def find_profile_page(store: Store, scope: Scope) -> Atom | None:
-    """Return the profile page of a scope, if there is one."""
-    return find_root_page(store, scope, PROFILE_PAGE)
-
-
 def plan_profile(context: StepContext) -> StepPlan:
     """Plan the profile page from the statements in the scope."""
     statements = _load_statements(context)
-    if not statements and find_profile_page(context.store, context.scope) is None:
+    if not statements and find_root_page(context.store, context.scope, PROFILE_PAGE) is None:
         return StepPlan()
     return plan_root_page(context, PROFILE_PAGE, "\n".join(render_profile(statements)), f"{len(statements)} statements")
 

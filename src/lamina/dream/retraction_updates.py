@@ -9,26 +9,36 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
-from lamina.atom.atom import Atom, AtomId, IdSource, extract_generated_section, replace_generated_section
-from lamina.atom.provenance import Origin, Scope
+from lamina.atom.atom import (
+    IDENTITY_PAGE,
+    PROFILE_PAGE,
+    TOPICS_PAGE,
+    Atom,
+    AtomId,
+    IdSource,
+    extract_generated_section,
+    replace_generated_section,
+)
+from lamina.atom.provenance import Scope
 from lamina.atom.sentence_removal import remove_linked_lines
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.capture.store_reads import new_ids
 from lamina.dream.entity_pages import (
     EntityPages,
+    dream_writer,
     load_pages,
     name_forms_of,
     refresh_page,
     repeats_undone_page,
     statements_about,
 )
-from lamina.dream.identity_page import IDENTITY_KINDS, find_identity_page, plan_identity
-from lamina.dream.profile_page import PROFILE_KINDS, find_profile_page, plan_profile
+from lamina.dream.identity_page import IDENTITY_KINDS, plan_identity
+from lamina.dream.profile_page import PROFILE_KINDS, plan_profile
+from lamina.dream.scope_pages import find_root_page
 from lamina.dream.step import StepContext
 from lamina.dream.synthesis import ExistingSyntheses
-from lamina.dream.topics import find_topics_page
 from lamina.lifecycle.ageing_time import AgeingTime
-from lamina.store.base import AtomChange, Commit, EntryChange, Store
+from lamina.store.base import EntryChange, Store
 
 _VERB = "entity"
 _REASON = "update pages and summaries after a retraction"
@@ -42,11 +52,9 @@ def cascade_changes(store: Store, scopes: Sequence[Scope], position: int, ids: I
     reversed_ids = find_reversals(store, scopes, position)
     for scope in scopes if reversed_ids else ():
         context = StepContext(store=store, scope=scope, moment=AgeingTime(now), ids=new_ids(ids, now))
-        changes = tuple(map(AtomChange, plan_cascade(context, reversed_ids)))
-        if changes:
-            store.journal.append(
-                Commit(actor="lamina", origin=Origin.DREAM, verb=_VERB, reason=_REASON, scope=scope, changes=changes)
-            )
+        changed = plan_cascade(context, reversed_ids)
+        if changed:
+            store.journal.append(dream_writer(scope).commit(_VERB, _REASON, changed))
 
 
 def find_reversals(store: Store, scopes: Sequence[Scope], position: int) -> tuple[AtomId, ...]:
@@ -65,8 +73,8 @@ def plan_cascade(context: StepContext, ids: Sequence[AtomId]) -> list[Atom]:
     changed = {
         atom.id: atom for atom in (*_refreshed_pages(context, pages, atoms), *_retired_syntheses(context, retracted))
     }
-    finders = (find_profile_page, find_identity_page, find_topics_page)
-    root_pages = (find(context.store, context.scope) for find in finders)
+    names = (PROFILE_PAGE, IDENTITY_PAGE, TOPICS_PAGE)
+    root_pages = (find_root_page(context.store, context.scope, name) for name in names)
     for page in (*pages.live, *(root_page for root_page in root_pages if root_page is not None)):
         shortened = _without_lines(page, retracted)
         if page.id not in changed and shortened != page:
@@ -91,9 +99,9 @@ def _refreshed_pages(context: StepContext, pages: EntityPages, atoms: Sequence[A
         if updated != page and not repeats_undone_page(updated, [page], context.store):
             yield updated
     kinds = {atom.kind for atom in atoms}
-    if kinds & PROFILE_KINDS and find_profile_page(context.store, context.scope) is not None:
+    if kinds & PROFILE_KINDS and find_root_page(context.store, context.scope, PROFILE_PAGE) is not None:
         yield from plan_profile(context).changes
-    if kinds & IDENTITY_KINDS and find_identity_page(context.store, context.scope) is not None:
+    if kinds & IDENTITY_KINDS and find_root_page(context.store, context.scope, IDENTITY_PAGE) is not None:
         yield from plan_identity(context).changes
 
 

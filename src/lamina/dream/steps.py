@@ -6,7 +6,6 @@ A throttled step reads a whole scope: it runs when enough has changed since the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
 
 from lamina.dream.age_step import age
@@ -19,7 +18,9 @@ from lamina.dream.probe_step import probe
 from lamina.dream.step import StepContext, StepPlan
 from lamina.dream.synthesis_step import merge
 from lamina.dream.topics import topics
-from lamina.store.encodings import PrecisionChange
+from lamina.store.admin import Retention
+from lamina.store.atoms import AtomFilter
+from lamina.store.precision import PrecisionChange
 
 LOG_RETENTION = timedelta(days=90)
 """How long recall logs and finished jobs are kept."""
@@ -30,7 +31,7 @@ USAGE_RETENTION = timedelta(days=400)
 def prune(context: StepContext) -> StepPlan:
     """Delete old recall logs, finished jobs and usage counters; the journal keeps everything."""
     store, logs, use = context.store, context.now - LOG_RETENTION, (context.now - USAGE_RETENTION).date()
-    finished = (job for job in store.queue.jobs.list() if not job.holder and job.finished_at is not None)
+    finished = (job for job in store.queue.list_jobs() if not job.holder and job.finished_at is not None)
     jobs = sum(job.finished_at is not None and job.finished_at < logs for job in finished)
     counts = sum(usage_day.day < use for usage_day in store.admin.usage.days())
     notes = [
@@ -43,9 +44,7 @@ def prune(context: StepContext) -> StepPlan:
     ]
 
     def delete_old() -> None:
-        store.admin.recalls.prune(logs)
-        store.queue.jobs.prune(logs)
-        store.admin.usage.prune(use)
+        store.admin.prune(Retention(logs, use))
 
     examined = f"recall logs, jobs and usage from before {logs:%Y-%m-%d} and {use}"
     return StepPlan(notes=tuple(notes), examined=examined, after_commit=delete_old)
@@ -57,7 +56,8 @@ BATCH_SIZE = 5000
 
 def precision(context: StepContext) -> StepPlan:
     """Set the precision of vectors that ageing computed, and drop the token states of cold passages."""
-    bits, encodings = context.store.signals.ageing.unapplied_bits(context.scope), context.store.passages.encodings
+    bits = context.store.signals.unapplied_bits(context.scope)
+    stored_precision = context.store.passages.encodings.precision
 
     def apply_precision() -> None:
         items = list(bits.items())
@@ -65,11 +65,11 @@ def precision(context: StepContext) -> StepPlan:
             if context.should_stop():
                 return  # the rest stays unmarked, and the next dream processes it
             batch = dict(items[start : start + BATCH_SIZE])
-            encodings.set_precision(batch)
-            context.store.signals.ageing.mark_bits_applied(batch)
-        encodings.reclaim()
+            stored_precision.change(batch)
+            context.store.signals.mark_bits_applied(batch)
+        stored_precision.reclaim()
 
-    changes = encodings.set_precision(bits, dry_run=True)
+    changes = stored_precision.change(bits, dry_run=True)
     return StepPlan(
         notes=(note,) if (note := describe_changes(changes)) else (),
         examined=f"{len(bits):,} memories whose vectors should have another precision",
@@ -96,19 +96,13 @@ def throttle_step(name: str, step: Step) -> Step:
 
     def run_if_due(context: StepContext) -> StepPlan:
         position = context.store.journal.position()
-        if not _is_due(context, context.store.queue.dream_progress.get_position(context.scope, name)):
+        if not _is_due(context, context.store.queue.get_position(context.scope, name)):
             return StepPlan(
                 examined=f"nothing: too little has changed since the last time; `--step {name}` runs it now"
             )
         plan = step(context)
-        if context.should_stop():
-            return plan  # it may be incomplete, so the next dream runs it again
-
-        def after() -> None:
-            plan.after_commit()
-            context.store.queue.dream_progress.set_position(context.scope, name, position)
-
-        return replace(plan, after_commit=after)
+        # After an interrupt it may be incomplete, so the next dream runs it again.
+        return plan if context.should_stop() else plan.then_mark_read(context, name, position)
 
     return run_if_due
 
@@ -119,7 +113,9 @@ def _is_due(context: StepContext, last_position: int | None) -> bool:
         return True
     entries = context.store.journal.read((context.scope,), last_position)
     changed = {change.atom_id for entry in entries if entry.verb != VERB for change in entry.changes}
-    is_enough = len(changed) * CHANGE_RATIO >= sum(context.store.atoms.count_by((context.scope,), "status").values())
+    is_enough = len(changed) * CHANGE_RATIO >= sum(
+        context.store.atoms.count_by("status", AtomFilter(scopes=(context.scope,))).values()
+    )
     return bool(changed) and (
         is_enough or last_position <= context.store.journal.position(before=context.now - MAX_INTERVAL)
     )

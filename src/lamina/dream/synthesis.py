@@ -16,7 +16,8 @@ from lamina.atom.provenance import SOURCES_KEY, Origin, Scope, sources_digest
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status
 from lamina.dream.dream import VERB
 from lamina.dream.step import StepContext
-from lamina.text.normal_form import name_form, normal_form, one_line
+from lamina.store.commit_rules import find_refusal_reason
+from lamina.text.normal_form import name_form, normal_form, shorten_line
 
 KIND = "synthesis"
 MAX_CITED = 200
@@ -99,10 +100,7 @@ def quote_members(members: Sequence[Atom]) -> str:
 
 
 def _cited_line(atom: Atom) -> str:
-    words = one_line(atom.content)
-    if len(words) > LINE_CHARS:
-        words = f"{words[: LINE_CHARS - 1].rstrip()}…"
-    return f"{words} [{atom.id}]"
+    return f"{shorten_line(atom.content, LINE_CHARS)} [{atom.id}]"
 
 
 def _most_common(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
@@ -167,7 +165,7 @@ class ExistingSyntheses:
         """Return whether no origin other than a dream has edited it."""
         if synthesis.pinned:
             return False
-        return self._store.atoms.find_refusal_reason(synthesis.with_(status=Status.TOMBSTONED), Origin.DREAM) is None
+        return find_refusal_reason(synthesis.with_(status=Status.TOMBSTONED), Origin.DREAM, self._store.atoms) is None
 
     def _settles(self, synthesis: Atom, count: int, sources: str | None = None) -> bool:
         """Return whether a synthesis leaves nothing to do for its theme at this threshold.

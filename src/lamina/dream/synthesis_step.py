@@ -1,4 +1,4 @@
-"""Step 2, merge: write a synthesis that cites several statements and stands beside them.
+"""Step merge: write a synthesis that cites several statements and stands beside them.
 
 Statements with similar meaning form a cluster, statements about one thing a subject. Nothing is merged away: for
 identical statements a person decides. A synthesis is valid as long as its sources are unchanged.
@@ -40,9 +40,8 @@ from lamina.models.embedder import Embedder, TextToEncode
 from lamina.models.encoding_worker import MAX_CHUNKS
 from lamina.models.errors import ModelError
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise, strip_invisible
-from lamina.models.unit_vectors import normalise_rows
 from lamina.text.normal_form import name_form
-from lamina.vectors.integer_vectors import Floats
+from lamina.vectors.integer_vectors import Floats, normalise_rows
 
 _MAX_TOKENS = 1024
 
@@ -132,7 +131,7 @@ def merge(context: StepContext) -> StepPlan:
             _write_synthesis(theme, context, syntheses, plan)
     for synthesis in syntheses.stale():
         if synthesis.id not in plan.changes:
-            plan.record("let go", synthesis.with_(status=Status.TOMBSTONED), "its sources have changed")
+            plan.record("retire", synthesis.with_(status=Status.TOMBSTONED), "its sources have changed")
     for duplicate in propose_duplicates(context, statements):
         plan.record("ask", duplicate, f"{len(duplicate.derived_from)} statements with the same text")
     plan.examined = _describe_examined(len(loose), len(clusters), embedder)
@@ -162,7 +161,7 @@ def _write_synthesis(theme: Theme, context: StepContext, syntheses: ExistingSynt
     )
     for atom in earlier:
         if atom.status is Status.ARCHIVED:
-            plan.record("let go", atom.with_(status=Status.TOMBSTONED), f"replaced by {synthesis.id}")
+            plan.record("retire", atom.with_(status=Status.TOMBSTONED), f"replaced by {synthesis.id}")
         else:
             plan.changes[atom.id] = _supersede(atom, synthesis, context)
 
@@ -198,7 +197,8 @@ def _cluster_themes(context: StepContext, embedder: Embedder, loose: Sequence[At
 
 def _load_vectors(context: StepContext, embedder: Embedder, atoms: Sequence[Atom]) -> Floats:
     """Return a unit vector for each statement; missing ones are computed."""
-    vectors = context.store.passages.encodings.vectors(embedder.model.id, [atom.id for atom in atoms])
+    stored = context.store.passages.encodings.vectors(embedder.model.id, [(atom.id, 1) for atom in atoms])
+    vectors = {atom_id: text_vectors.rows for (atom_id, _), text_vectors in stored.items()}
     missing = [atom for atom in atoms if atom.id not in vectors]
     encoded = embedder.encode_passages(
         [TextToEncode(passage_model_text(atom, passages_of(atom)[0]), MAX_CHUNKS) for atom in missing]
@@ -221,11 +221,12 @@ def _subject_themes(context: StepContext, statements: Sequence[Atom], syntheses:
 
 def _best_statements(context: StepContext, atoms: Sequence[Atom]) -> tuple[Atom, ...]:
     """Return the most useful and most recent statements, no two with the same text."""
-    counters = context.store.signals.get([atom.id for atom in atoms])
+    counters = context.store.signals.get([atom.id for atom in atoms]).signals
 
     def usefulness(atom: Atom) -> float:
         quality = counters.get(atom.id, Signals()).quality_score
-        return quality * math.exp2(-days_since(atom.observed_at, context.now) / HALF_LIFE_DAYS)
+        recency = math.exp2(-days_since(atom.observed_at, context.now) / HALF_LIFE_DAYS)
+        return round(quality * recency, 4)  # statements of the same minutes are equally recent
 
     ranked = sorted(atoms, key=lambda atom: (-usefulness(atom), atom.id))
     return tuple(distinct_statements(ranked)[:MAX_SUBJECT_STATEMENTS])

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from lamina.atom.atom import TOPICS_PAGE, Atom
 from lamina.atom.passage import is_role
-from lamina.atom.provenance import Scope
 from lamina.capture.box import heading_topics
 from lamina.dream.cards_step import changes_since
 from lamina.dream.entity_pages import is_plain_statement, name_forms_of
 from lamina.dream.scope_pages import find_root_page, plan_root_page
 from lamina.dream.step import LIVE, StepContext, StepPlan
 from lamina.review.proposals import topics_of
-from lamina.store.base import Store
 from lamina.text.normal_form import name_form, one_line
 from lamina.vault import layout
 
@@ -65,18 +63,13 @@ MIN_STATEMENTS = 2
 MAX_TOPICS = 200
 
 
-def find_topics_page(store: Store, scope: Scope) -> Atom | None:
-    """Return the topics page of a scope, if there is one."""
-    return find_root_page(store, scope, TOPICS_PAGE)
-
-
 def topics(context: StepContext) -> StepPlan:
     """Plan the topics page if statements changed since the last time."""
-    progress, position = context.store.queue.dream_progress, context.store.journal.position()
-    last_position = progress.get_position(context.scope, TOPICS_PAGE)
+    position = context.store.journal.position()
+    last_position = context.store.queue.get_position(context.scope, TOPICS_PAGE)
     changes = changes_since(context, last_position) if last_position is not None else None
     plan = plan_topics(context) if changes is None or changes.kinds else StepPlan()
-    return replace(plan, after_commit=lambda: progress.set_position(context.scope, TOPICS_PAGE, position))
+    return plan.then_mark_read(context, TOPICS_PAGE, position)
 
 
 def plan_topics(context: StepContext) -> StepPlan:
@@ -86,7 +79,7 @@ def plan_topics(context: StepContext) -> StepPlan:
         ((name, members) for name, members in groups.items() if len(members) >= MIN_STATEMENTS),
         key=lambda topic: (-len(topic[1]), topic[0]),
     )
-    if not listed and find_topics_page(context.store, context.scope) is None:
+    if not listed and find_root_page(context.store, context.scope, TOPICS_PAGE) is None:
         return StepPlan()
     lines = [
         f"- {layout.wiki_link(newest_statement(members))} {one_line(name)}: {len(members)} statements"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
+from lamina.argument_checks import parse_enum
 from lamina.atom.atom import Atom, AtomId, is_atom_id
 from lamina.atom.provenance import Origin, Scope, limit_origin
 from lamina.caller import Caller
@@ -14,7 +15,6 @@ from lamina.capture.receipt import Receipt
 from lamina.capture.statement_commit import Writer
 from lamina.dream.retraction_updates import cascade_changes
 from lamina.engine.engine import Engine
-from lamina.engine.enum_input import parse_enum
 from lamina.errors import Erased, InvalidInput, LaminaError, NotFound
 from lamina.logs import summarise_error
 from lamina.review.review_context import Reviewer
@@ -93,12 +93,18 @@ class CallerAccess:
         misplaced_paths = {problem.path for problem in problems_in(store, scopes)} if report.held else set()
         return report.for_paths(lambda path: path in misplaced_paths or is_in_scopes(path, scopes))
 
-    def publish(self, receipt: Receipt, *, in_background: bool = False) -> Receipt:
-        """Write the files and return the receipt with their paths; `in_background` leaves the writing to a worker."""
-        if in_background:
-            self.engine.effects.wake_reading()
-        else:
-            self.flush()
+    def publish(self, receipt: Receipt) -> Receipt:
+        """Write the files and return the receipt with their paths."""
+        self.flush()
+        return self.with_paths(receipt)
+
+    def publish_later(self, receipt: Receipt) -> Receipt:
+        """Leave the writing of files to a worker, and return the receipt with the paths that are known."""
+        self.engine.effects.wake_reading()
+        return self.with_paths(receipt)
+
+    def with_paths(self, receipt: Receipt) -> Receipt:
+        """Return the receipt with the paths of its atoms."""
         paths = self.engine.store.projection.paths_of({outcome.atom.id for outcome in receipt.outcomes})
         return replace(
             receipt, outcomes=tuple(replace(outcome, path=paths.get(outcome.atom.id)) for outcome in receipt.outcomes)

@@ -74,25 +74,32 @@ class SessionReading:
         extract_now = wait or not self._access.engine.effects.reads_in_background
         if extract_now and not self.is_instant:
             with self._lease_session(writer.scope, conversation.session_id) as lease:
-                receipt = self.store(conversation, writer, key, extract_now=False)
+                receipt = self._store(conversation, writer, key, self._extractor, extract_now=False)
                 receipt = merge_receipts(receipt, self._extract_session(writer.scope, conversation.session_id, lease))
         else:
-            receipt = self.store(conversation, writer, key, extract_now=extract_now)
+            receipt = self._store(conversation, writer, key, self._extractor, extract_now=extract_now)
         if extract_now:
             self.seal_boxes()
-        return self._access.publish(receipt, in_background=not extract_now)
+        return self._access.publish(receipt) if extract_now else self._access.publish_later(receipt)
 
-    def store(
+    def store_imported(self, conversation: Conversation, writer: Writer, key: str, verb: str) -> Receipt:
+        """Store imported words, and extract statements from them now if that is fast, otherwise later."""
+        return self._store(conversation, writer, key, self._extractor, extract_now=self.is_instant, verb=verb)
+
+    def store_only(self, conversation: Conversation, writer: Writer, key: str, verb: str) -> Receipt:
+        """Store imported words whose statements are imported with them: nothing is extracted."""
+        return self._store(conversation, writer, key, without_extraction(self._extractor), extract_now=True, verb=verb)
+
+    def _store(
         self,
         conversation: Conversation,
         writer: Writer,
         key: str | None,
+        extractor: StatementExtractor,
         *,
         extract_now: bool,
         verb: str = "capture",
-        is_extracted: bool = False,
     ) -> Receipt:
-        """Store words; without `extract_now` they are queued for extraction. `is_extracted`: extract nothing."""
         engine = self._access.engine
         return capture(
             conversation,
@@ -102,22 +109,22 @@ class SessionReading:
             self._access.now(),
             engine.settings.segment_chars,
             timedelta(minutes=engine.settings.idle_minutes),
-            without_extraction(self._extractor) if is_extracted else self._extractor,
+            extractor,
             key,
-            extract_now=extract_now or is_extracted,
+            extract_now=extract_now,
             verb=verb,
         )
 
     def read_queues(self, scopes: Sequence[Scope], progress: Progress | None = None) -> list[Receipt]:
         """Extract statements from everything that is queued in these scopes, and publish them."""
-        queues = [queue for queue in self._access.engine.store.queue.buffer.backlogs() if queue.scope in scopes]
+        queues = [queue for queue in self._access.engine.store.queue.list_backlogs() if queue.scope in scopes]
         receipts: list[Receipt] = []
         for n, queue in enumerate(queues):
             if progress:
                 progress("reading", n, len(queues))
             with self._lease_session(queue.scope, queue.session_id) as lease:
                 receipts += self._extract_session(queue.scope, queue.session_id, lease)
-        self._seal_boxes(update_pages_too=True)
+        self._update_pages(self._seal_boxes())
         self._access.flush()
         return [self._access.publish(receipt) for receipt in receipts]
 
@@ -130,16 +137,16 @@ class SessionReading:
         )
         extract_due_sessions(engine.store, self._extractor, policy, self._access.caller.actor, engine.ids, now, stop)
         if self._is_sealing_due():
-            self._seal_boxes(update_pages_too=True)
+            self._update_pages(self._seal_boxes())
 
     def seal_boxes(self) -> None:
         """Seal finished boxes, at most once a minute; the pages of entities are left to dreams."""
         if self._is_sealing_due():
-            self._seal_boxes(update_pages_too=False)
+            self._seal_boxes()
 
     def count_queued(self) -> int:
         """Return the number of passages that are queued in the caller's scopes."""
-        backlogs, scopes = self._access.engine.store.queue.buffer.backlogs(), self._access.caller.scopes
+        backlogs, scopes = self._access.engine.store.queue.list_backlogs(), self._access.caller.scopes
         return sum(queue.passage_count for queue in backlogs if queue.scope in scopes)
 
     @property
@@ -149,9 +156,7 @@ class SessionReading:
     def _lease_session(self, scope: Scope, session_id: str) -> AbstractContextManager[SessionLease | None]:
         engine = self._access.engine
         return engine.effects.lease_session(
-            SessionLease(
-                engine.store.queue.buffer, scope, session_id, engine.clock.now, is_instant=self._extractor.is_instant
-            )
+            SessionLease(engine.store.queue, scope, session_id, is_instant=self._extractor.is_instant)
         )
 
     def _extract_session(self, scope: Scope, session_id: str, lease: SessionLease | None) -> list[Receipt]:
@@ -163,11 +168,13 @@ class SessionReading:
     def _is_sealing_due(self) -> bool:
         return self._sealed_at is None or abs(self._access.now() - self._sealed_at) >= SEAL_INTERVAL
 
-    def _seal_boxes(self, *, update_pages_too: bool) -> None:
-        """Seal finished boxes and, if wanted, update the pages of the entities named in them."""
+    def _seal_boxes(self) -> dict[Scope, dict[str, str]]:
+        """Seal finished boxes; return the names of the entities in them, by scope."""
         engine = self._access.engine
         now = self._sealed_at = engine.clock.now()
-        for scope in self._access.caller.scopes:
-            names = find_names(seal_boxes(engine.store, scope, now))
-            if update_pages_too:
-                update_pages(engine.store, scope, names, new_ids(engine.ids, now), now)
+        return {scope: find_names(seal_boxes(engine.store, scope, now)) for scope in self._access.caller.scopes}
+
+    def _update_pages(self, names_by_scope: Mapping[Scope, dict[str, str]]) -> None:
+        engine, now = self._access.engine, self._access.now()
+        for scope, names in names_by_scope.items():
+            update_pages(engine.store, scope, names, new_ids(engine.ids, now), now)

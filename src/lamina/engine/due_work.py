@@ -36,7 +36,7 @@ class DueWork:
         """Do what is due; return the seconds until the next time, None if nothing is queued."""
         if self._process(stop, 0.0).is_unfinished:
             return QUIET_SECONDS
-        return EXTRACTION_INTERVAL if self._access.engine.store.queue.buffer.backlogs() else None
+        return EXTRACTION_INTERVAL if self._access.engine.store.queue.list_backlogs() else None
 
     def tend(self, stop: Callable[[], bool]) -> None:
         """Read files, and do what is due."""

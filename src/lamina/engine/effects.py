@@ -1,7 +1,6 @@
 """Effects of verbs that a rollback of the store cannot undo: on files, other processes and models that cost money.
 
-`Effects` does it. `TrialEffects` takes its place in a dry run: it reports and does nothing.
-"""
+`Effects` does it. `TrialEffects` takes its place in a dry run: it reports and does nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +21,6 @@ from lamina.dream.dream import Step, dream
 from lamina.dream.report import DreamReport
 from lamina.dream.step import StepContext
 from lamina.engine.background_work import BackgroundWork
-from lamina.engine.disk_errors import translate_disk_errors
 from lamina.errors import Refused, StoreError
 from lamina.importers.import_job import ImportProgress, hold_import_job
 from lamina.importers.inbox import InboxResult
@@ -31,10 +29,23 @@ from lamina.model_registry import ModelRegistry
 from lamina.models.encoding_worker import EncodingProgress, encode_with_all
 from lamina.recall.hit import Recall
 from lamina.review.erase import Eraser, ErasureReceipt, dry_run_receipt, finish_erasures
+from lamina.store.admin import SavedRecall
 from lamina.store.base import Store, TransactionMode
 from lamina.store.projection import KnownFiles
 from lamina.sync import Progress, SyncReport, VaultSync
 from lamina.vault.disk import Disk
+
+
+@contextmanager
+def translate_disk_errors() -> Iterator[None]:
+    """Raise StoreError with advice in place of OSError."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"the disk failed: {error}; no acknowledged write is lost. Check the disk and try again"
+        ) from error
+
 
 logger = logging.getLogger("lamina")
 
@@ -143,7 +154,7 @@ class Effects:
     @contextmanager
     def hold_import_job(self, scope: Scope, path: Path) -> Iterator[ImportProgress]:
         """Register the import of a path and its progress; Refused while another process imports it."""
-        with hold_import_job(self._store.queue.jobs, scope, path) as report:
+        with hold_import_job(self._store.queue, scope, path) as report:
             yield report
 
     def read_imported(self, read: Callable[[], list[Receipt]]) -> list[Receipt]:
@@ -161,8 +172,8 @@ class Effects:
     def log_recall(self, recalled: Recall, scope: Scope) -> None:
         """Store what a recall returned, so that feedback can be given on it."""
         try:
-            ids = [atom.id for hit in recalled.hits for atom in (hit.atom, *hit.statements)]
-            self._store.admin.recalls.save(recalled.id, ids, recalled.asked_at, scope)
+            ids = tuple(atom.id for hit in recalled.hits for atom in (hit.atom, *hit.statements))
+            self._store.admin.recalls.save(SavedRecall(recalled.id, ids), recalled.asked_at, scope)
         except StoreError as error:
             logger.warning("no feedback can be given on recall %s: %s", recalled.id, summarise_error(error))
 

@@ -12,7 +12,7 @@ from lamina.capture.receipt import Receipt
 from lamina.capture.statement_commit import Writer
 from lamina.engine.caller_access import CallerAccess
 from lamina.engine.captures import SessionReading
-from lamina.engine.disk_errors import translate_disk_errors
+from lamina.engine.effects import translate_disk_errors
 from lamina.errors import InvalidInput
 from lamina.importers.import_plan import plan_import
 from lamina.importers.import_writer import ImportReport, ImportTally, ImportTarget, run_import
@@ -79,18 +79,15 @@ class Imports:
     def _make_target(self, scope: Scope, agents: tuple[str, ...], verb: str) -> ImportTarget:
         access = self._access
 
-        def keep(words: Conversation, writer: Writer, key: str, is_extracted: bool) -> Receipt:
-            return access.publish(
-                self._sessions.store(
-                    words, writer, key, extract_now=self._sessions.is_instant, verb=verb, is_extracted=is_extracted
-                )
-            )
+        def capture(words: Conversation, writer: Writer, key: str, has_statements: bool) -> Receipt:
+            store = self._sessions.store_only if has_statements else self._sessions.store_imported
+            return access.publish(store(words, writer, key, verb))
 
         return ImportTarget(
             store=access.engine.store,
             ids=access.engine.ids,
             now=access.now,
-            capture=keep,
+            capture=capture,
             publish=access.publish,
             agents=agents,
             writer=lambda origin: access.writer_to(scope, origin),

@@ -20,10 +20,10 @@ from lamina.recall.marks import is_flagged
 from lamina.recall.recall_view import RecallView
 from lamina.recall.related_memories import find_related
 from lamina.recall.result_builder import render_atoms
-from lamina.recall.session_start_context import NEWEST_READ, SessionContext, build_session_context, select_session_atoms
+from lamina.recall.starting_context import NEWEST_READ, SessionContext, build_session_context, select_session_atoms
 from lamina.review.ageing_signals import load_signals
+from lamina.store.admin import unknown_recall
 from lamina.store.base import AtomFilter
-from lamina.store.recalls import unknown_recall
 
 if TYPE_CHECKING:
     from lamina.working.block import Block
@@ -117,11 +117,11 @@ class CallerRecalls:
         """Apply a verdict on the answer made from a recall; NotFound if this scope did not make it."""
         engine, scope = self._access.engine, self._access.caller.scope
         parsed_verdict = parse_verdict(verdict)
-        hits = engine.store.admin.recalls.hits(recall_id, scope)
-        if hits is None:
+        saved = engine.store.admin.recalls.read(scope, recall_id=recall_id)
+        if not saved:
             raise unknown_recall(recall_id)
         cited_ids = [self._access.find_atom(atom_id).id for atom_id in cited]
-        changes = derive_feedback_effects(hits, cited_ids, parsed_verdict)
+        changes = derive_feedback_effects(saved[0].atom_ids, cited_ids, parsed_verdict)
         if not changes or not engine.effects.mark_answered(recall_id, scope):
             return []
         return self.apply_feedback(changes)

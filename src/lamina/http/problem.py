@@ -26,6 +26,7 @@ from lamina.errors import (
 )
 from lamina.models.errors import ModelError
 from lamina.text.timestamps import format_time
+from lamina.validation_messages import describe_fault
 
 logger = logging.getLogger("lamina.http")
 
@@ -114,7 +115,7 @@ def _error_data(error: LaminaError) -> dict[str, ProblemData]:
 
 def validation_problem(errors: Sequence[Mapping[str, object]]) -> ProblemDetails:
     """Return the problem for a request that does not match its schema: where and why, without the values sent."""
-    faults = [{"at": _format_location(error.get("loc", ())), "message": _error_message(error)} for error in errors[:20]]
+    faults = [{"at": _format_location(error.get("loc", ())), "message": describe_fault(error)} for error in errors[:20]]
     detail = "; ".join(f"{fault['at']}: {fault['message']}" for fault in faults[:5])
     return ProblemDetails(422, "InvalidInput", detail or "the request does not match its schema", {"errors": faults})
 
@@ -122,12 +123,6 @@ def validation_problem(errors: Sequence[Mapping[str, object]]) -> ProblemDetails
 def _format_location(loc: object) -> str:
     parts = loc if isinstance(loc, (list, tuple)) else ()
     return ".".join(str(part)[:80] for part in parts)
-
-
-def _error_message(error: Mapping[str, object]) -> str:
-    if error.get("type") == "json_invalid":
-        return "not valid JSON"
-    return str(error.get("msg", "is not valid")).removeprefix("Value error, ")[:300]
 
 
 def forbidden_problem(caller: Principal, right: Right) -> ProblemDetails:

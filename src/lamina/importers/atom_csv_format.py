@@ -13,35 +13,12 @@ from lamina.importers.import_items import ImportProblem
 from lamina.importers.lamina_export import ExportEntry, LaminaExport, parse_entry
 from lamina.vault.frontmatter_fields import SIGNAL_FIELDS
 
-COLUMNS = (
-    "id",
-    "kind",
-    "status",
-    "content",
-    "subject",
-    "attribute",
-    "value",
-    "tags",
-    "entities",
-    "observed_at",
-    "recorded_at",
-    "valid_from",
-    "valid_until",
-    "expires_at",
-    "confidence",
-    "importance",
-    "pinned",
-    "origin",
-    "source_id",
-    "session_id",
-    "segment_id",
-    "evidence",
-    "derived_from",
-    "supersedes",
-    "superseded_by",
-    "scope",
-    *SIGNAL_FIELDS,
-)
+_COLUMN_NAMES = """
+    id kind status content subject attribute value tags entities observed_at recorded_at valid_from valid_until
+    expires_at confidence importance pinned origin source_id session_id segment_id evidence derived_from supersedes
+    superseded_by scope
+"""
+COLUMNS = (*_COLUMN_NAMES.split(), *SIGNAL_FIELDS)
 LIST_COLUMNS = frozenset({"tags", "entities", "evidence", "derived_from", "supersedes", "superseded_by"})
 LIST_SEPARATOR = "; "
 _REQUIRED_COLUMNS = frozenset({"id", "kind", "content", "observed_at"})

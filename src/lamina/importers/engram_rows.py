@@ -157,13 +157,13 @@ def _kind_of(row: Row) -> str:
 def _kept_metadata(row: Row, metadata: Row, context: EngramContext) -> dict[str, str]:
     """Return everything that has no field, as text, with the history of the status and of the importance."""
     foreign_id, created_at = str(row["id"]), moment_from_seconds(row.get("created_at"))
-    kept = {name: row.get(name) for name in _KEPT_COLUMNS}
-    kept |= {name: value for name, value in metadata.items() if name not in _FIELD_KEYS}
-    kept["created_at"] = format_time(created_at) if created_at else None
-    kept["status_history"] = "; ".join(context.transitions.get(foreign_id, ())[-_MAX_HISTORY:])
-    kept["importance_history"] = ", ".join(context.scores.get(foreign_id, ())[-_MAX_HISTORY:])
-    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in kept.items()}
-    is_kept = {name for name, value in kept.items() if value not in (None, "", [], {})}
+    metadata_fields = {name: row.get(name) for name in _KEPT_COLUMNS}
+    metadata_fields |= {name: value for name, value in metadata.items() if name not in _FIELD_KEYS}
+    metadata_fields["created_at"] = format_time(created_at) if created_at else None
+    metadata_fields["status_history"] = "; ".join(context.transitions.get(foreign_id, ())[-_MAX_HISTORY:])
+    metadata_fields["importance_history"] = ", ".join(context.scores.get(foreign_id, ())[-_MAX_HISTORY:])
+    texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in metadata_fields.items()}
+    is_kept = {name for name, value in metadata_fields.items() if value not in (None, "", [], {})}
     return {one_line(name)[:LABEL_LIMIT]: storable_text(text) for name, text in texts.items() if name in is_kept}
 
 

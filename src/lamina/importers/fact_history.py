@@ -26,7 +26,8 @@ from lamina.errors import Refused
 from lamina.importers.evidence_quotes import QuoteLocator
 from lamina.importers.import_items import IMPORTED_FROM, ImportedFact
 from lamina.lifecycle.signals import merge_counters
-from lamina.store.base import AtomChange, AtomFilter, Commit, Store
+from lamina.store.base import AtomFilter, Store
+from lamina.store.commit_rules import find_refusal_reason
 from lamina.text.timestamps import format_time
 
 PAGE_SIZE = 2000
@@ -122,10 +123,11 @@ class ForeignSuccessions:
         )
         with_predecessor = successor.with_(supersedes=(*successor.supersedes, before.id))
         # If the successor is of a more trusted origin, only the ended statement may be changed.
-        both = self._store.atoms.find_refusal_reason(with_predecessor, writer.origin) is None
+        both = find_refusal_reason(with_predecessor, writer.origin, self._store.atoms) is None
         with suppress(Refused):
             reason = f"{successor.id} followed {before.id}"
-            _commit([with_successor, with_predecessor] if both else [with_successor], None, reason, writer, self._store)
+            changed = [with_successor, with_predecessor] if both else [with_successor]
+            self._store.journal.append(writer.commit("import", reason, changed))
 
 
 def write_fact(
@@ -162,7 +164,7 @@ def write_fact(
 
 def _store_signals(atom: Atom, imported: Signals, store: Store) -> None:
     """Store the counters of an imported statement, merged with those of the statement that it repeats."""
-    counted = store.signals.get([atom.id]).get(atom.id, Signals())
+    counted = store.signals.get([atom.id]).signals.get(atom.id, Signals())
     merged = imported if counted == Signals() else merge_counters(counted, imported)
     if merged != counted:
         store.signals.put(atom.id, merged)
@@ -230,13 +232,13 @@ def _write_ended(
         )
         if (
             existing.status is not Status.CONSTRAINED
-            or store.atoms.find_refusal_reason(ended, writer.origin) is not None
+            or find_refusal_reason(ended, writer.origin, store.atoms) is not None
         ):
             return Receipt(
                 None, (Outcome(Result.DUPLICATE, existing, "a decision about it was already made in this vault"),)
             )
     way = TransitionCause.ORDINARY if existing is None else TransitionCause.ADOPT
-    (written,) = _commit([ended], item.key, _reason(item), writer, store, way)
+    (written,) = store.journal.append(writer.commit("import", _reason(item), [ended], key=item.key, way=way)).atoms
     receipt = Receipt(None, (Outcome(_RESULTS[ended.status], written, "it had ended in the memory it comes from"),))
     successor_id = successions.find_successor(ended.metadata_text(_SUCCESSOR_KEY))
     if successor_id is not None:
@@ -250,28 +252,6 @@ def _link_waiting(receipt: Receipt, foreign_id: str, writer: Writer, successions
     for before in successions.pop_waiting(foreign_id):
         successions.link(before, receipt.atom.id, writer)
     return receipt
-
-
-def _commit(
-    atoms: Sequence[Atom],
-    key: str | None,
-    reason: str,
-    writer: Writer,
-    store: Store,
-    way: TransitionCause = TransitionCause.ORDINARY,
-) -> tuple[Atom, ...]:
-    return store.journal.append(
-        Commit(
-            actor=writer.actor,
-            origin=writer.origin,
-            verb="import",
-            reason=reason,
-            scope=writer.scope,
-            key=key,
-            way=way,
-            changes=tuple(map(AtomChange, atoms)),
-        )
-    ).atoms
 
 
 def _reason(item: ImportedFact) -> str:

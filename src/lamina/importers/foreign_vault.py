@@ -282,30 +282,11 @@ def _read_remnic_fact(frontmatter: ForeignFrontmatter) -> ForeignFact | str:
 
 _DURABILITIES = {"ephemeral": Durability.EPHEMERAL, "protected": Durability.CORE}
 _REMNIC_SIGNALS = {"accessCount": "recall_count", "mw_success": "successes", "mw_fail": "failures"}
-_REMNIC_FIELDS = frozenset(
-    [
-        "id",
-        "category",
-        "created",
-        "tags",
-        "entityRef",
-        "structuredAttributes",
-        "confidence",
-        "importanceScore",
-        "expiresAt",
-        "supersedes",
-        "supersededBy",
-        "supersededAt",
-        "valid_at",
-        "validAt",
-        "invalid_at",
-        "invalidAt",
-        "accessCount",
-        "lastAccessed",
-        "mw_success",
-        "mw_fail",
-    ]
-)
+_REMNIC_FIELD_NAMES = """
+    id category created tags entityRef structuredAttributes confidence importanceScore expiresAt supersedes supersededBy
+    supersededAt valid_at validAt invalid_at invalidAt accessCount lastAccessed mw_success mw_fail
+"""
+_REMNIC_FIELDS = frozenset(_REMNIC_FIELD_NAMES.split())
 """Keys that become fields, links or counters; every other key becomes metadata."""
 
 

@@ -30,8 +30,20 @@ class EvidenceQuote:
     words: str
 
 
+class _KeyedItem:
+    """An item with a content hash, by which it is recognised when it is imported again."""
+
+    __slots__ = ()
+    content_hash: str
+
+    @property
+    def key(self) -> str:
+        """Return the idempotency key of the commit that imports the item."""
+        return idempotency_key(self.content_hash)
+
+
 @dataclass(frozen=True, slots=True)
-class ImportedConversation:
+class ImportedConversation(_KeyedItem):
     """One conversation; `prefix_hashes` has the hash of each of its beginnings, one for each piece.
 
     `foreign_id` is the atom that held the words in the other memory and `passage_numbers` the passage of each piece;
@@ -51,10 +63,6 @@ class ImportedConversation:
     passage_numbers: tuple[int, ...] = ()
     has_statements: bool = False
 
-    @property
-    def key(self) -> str:
-        return idempotency_key(self.content_hash)
-
     def after(self, count: int) -> ImportedConversation:
         """Return the conversation without its first pieces, which were imported when it was shorter."""
         return replace(self, pieces=self.pieces[count:], passage_numbers=self.passage_numbers[count:])
@@ -70,7 +78,7 @@ class ImportedConversation:
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedDocument:
+class ImportedDocument(_KeyedItem):
     """A note or file, split into pieces."""
 
     title: str
@@ -83,13 +91,9 @@ class ImportedDocument:
     tags: tuple[str, ...] = ()
     origin: Origin = Origin.DOCUMENT
 
-    @property
-    def key(self) -> str:
-        return idempotency_key(self.content_hash)
-
 
 @dataclass(frozen=True, slots=True)
-class ImportedFact:
+class ImportedFact(_KeyedItem):
     """A statement of another memory: `constrained` until a person confirms it, or ended as it was there.
 
     `quotes` are the words it rests on, as far as they are known; `replaces` the ids of statements that it superseded
@@ -117,10 +121,6 @@ class ImportedFact:
     note: str = ""
     has_faded: bool = False
 
-    @property
-    def key(self) -> str:
-        return idempotency_key(self.content_hash)
-
 
 @dataclass(frozen=True, slots=True)
 class ImportedLink:
@@ -134,20 +134,16 @@ class ImportedLink:
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedLinks:
+class ImportedLinks(_KeyedItem):
     """All links between the memories of a source; written after them."""
 
     links: tuple[ImportedLink, ...]
     path: str
     content_hash: str
 
-    @property
-    def key(self) -> str:
-        return idempotency_key(self.content_hash)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedBox:
+class ImportedBox(_KeyedItem):
     """A sealed box: its topics, and its members by their ids in the other memory; written after them."""
 
     foreign_id: str
@@ -159,10 +155,6 @@ class ImportedBox:
     metadata: Mapping[str, str]
     path: str
     content_hash: str
-
-    @property
-    def key(self) -> str:
-        return idempotency_key(self.content_hash)
 
 
 @dataclass(frozen=True, slots=True)

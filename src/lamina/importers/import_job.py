@@ -14,12 +14,13 @@ from pathlib import Path
 from lamina.atom.provenance import Scope
 from lamina.capture.redact import redact
 from lamina.errors import Refused
-from lamina.store.jobs import Job, Jobs, LeaseRenewal, has_ended, new_lease_token
-from lamina.store.problems import FileProblem
+from lamina.store.admin import FileProblem
+from lamina.store.queue import Job, LeaseRenewal, Queue, new_lease_token
 
 INTERRUPTED_IMPORT = "import"
 """The kind of the problem that an interrupted import is."""
-LEASE_SECONDS = 60.0
+LEASE_SECONDS = 20.0
+"""How long the import of a process that was killed keeps others out."""
 REPORTS = 100
 """About how often the progress is stored during an import."""
 _PREFIX = "import"
@@ -29,15 +30,12 @@ ImportProgress = Callable[[int, int], None]
 
 
 @contextmanager
-def hold_import_job(jobs: Jobs, scope: Scope, path: Path) -> Iterator[ImportProgress]:
+def hold_import_job(queue: Queue, scope: Scope, path: Path) -> Iterator[ImportProgress]:
     """Register the import of a path until the block ends; Refused while another process imports it."""
     name, holder = _job_name(scope, path), new_lease_token()
-    for job in jobs.list():
-        if job.name == name and has_ended(job.holder):
-            jobs.release(name, job.holder, "interrupted")
-    if not jobs.acquire(name, holder, LEASE_SECONDS):
+    if not queue.lease(name, holder, LEASE_SECONDS):
         raise Refused(f"another process is importing {path.name}; `lamina jobs` shows how far it is")
-    lease, error = LeaseRenewal(jobs, name, holder, LEASE_SECONDS), "interrupted"
+    lease, error = LeaseRenewal(queue, name, holder, LEASE_SECONDS), "interrupted"
 
     def report(done: int, total: int) -> None:
         if done == total or done % max(1, total // REPORTS) == 0:
@@ -48,12 +46,12 @@ def hold_import_job(jobs: Jobs, scope: Scope, path: Path) -> Iterator[ImportProg
             yield report
         error = ""
     finally:
-        jobs.release(name, holder, error)
+        queue.release(name, holder, error)
 
 
-def find_interrupted_imports(jobs: Jobs, scopes: tuple[Scope, ...], now: datetime) -> Iterator[FileProblem]:
+def find_interrupted_imports(queue: Queue, scopes: tuple[Scope, ...], now: datetime) -> Iterator[FileProblem]:
     """Yield a problem for each import into these scopes that stopped before its end."""
-    for job in jobs.list():
+    for job in queue.list_jobs():
         kind, _, rest = job.name.partition(" ")
         scope, _, path = rest.partition(" ")
         if kind == _PREFIX and scope in scopes and is_interrupted(job, now):
@@ -65,7 +63,7 @@ def find_interrupted_imports(jobs: Jobs, scopes: tuple[Scope, ...], now: datetim
 def is_interrupted(job: Job, now: datetime) -> bool:
     """Return whether a job stopped before its end and no one works on it."""
     is_leased = bool(job.holder) and job.until is not None and job.until > now
-    return (not is_leased or has_ended(job.holder)) and job.done < job.total
+    return not is_leased and job.done < job.total
 
 
 def _job_name(scope: Scope, path: Path) -> str:

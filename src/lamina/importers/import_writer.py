@@ -96,7 +96,7 @@ class ImportTarget:
 
     def is_imported(self, key: str) -> bool:
         """Return whether the item with this idempotency key was imported before."""
-        return self.store.journal.has_key(self.writer(Origin.IMPORT).scope, key)
+        return bool(self.store.journal.read([self.writer(Origin.IMPORT).scope], key=key))
 
     def known_passages(self, atom_id: str) -> set[int]:
         """Return the numbers of an atom's passages that this vault has, for words that return to the vault they were

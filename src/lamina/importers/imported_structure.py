@@ -10,7 +10,8 @@ from lamina.atom.atom import Atom, AtomId, IdSource, Relation, kind_defaults
 from lamina.capture.redact import redact
 from lamina.capture.statement_commit import Writer
 from lamina.importers.import_items import ImportedBox, ImportedLinks
-from lamina.store.base import AtomChange, AtomFilter, Commit, Store
+from lamina.store.base import AtomFilter, Store
+from lamina.store.commit_rules import find_refusal_reason
 from lamina.text.normal_form import one_line
 from lamina.vault import layout
 
@@ -35,14 +36,15 @@ def write_links(item: ImportedLinks, writer: Writer, store: Store, find: FindAto
         linked = atom.with_(
             relations=(*atom.relations, *(relation for key, relation in added.items() if key not in existing))
         )
-        if store.atoms.find_refusal_reason(linked, writer.origin) is None:
+        if find_refusal_reason(linked, writer.origin, store.atoms) is None:
             changed.append(linked)
         else:
             missing += len(added)
     count = sum(len(item_relations) for item_relations in wanted.values())
     changes = [atom for atom in changed if atom.relations]
     if changes:
-        _commit(changes, writer, store, item.key, f"links of {item.path}")
+        reason = f"imported {redact(f'links of {item.path}').text}"
+        store.journal.append(writer.commit("import", reason, changes, key=item.key))
     return min(count, sum(len(wanted[atom.id]) for atom in changed)), missing
 
 
@@ -53,17 +55,18 @@ def write_box(
 
     None if no member was imported.
     """
-    found = {member: find(member) for member in item.members}
-    wanted = tuple(dict.fromkeys(atom_id for atom_id in found.values() if atom_id is not None))
+    ids_by_member = {member: find(member) for member in item.members}
+    wanted = tuple(dict.fromkeys(atom_id for atom_id in ids_by_member.values() if atom_id is not None))
     atoms = {atom.id: atom for atom in store.atoms.read(AtomFilter(scopes=(writer.scope,), ids=wanted))}
     members = [atoms[atom_id] for atom_id in wanted if atom_id in atoms]
-    missing = len(item.members) - sum(atom_id in atoms for atom_id in found.values())
+    missing = len(item.members) - sum(atom_id in atoms for atom_id in ids_by_member.values())
     if not members:
         return None, missing
     box = _build_box(item, members, writer, ids.new(now), now)
     boxed = [member.with_(box_id=box.id, trace_id=box.trace_id) for member in members]
-    writable = [member for member in boxed if store.atoms.find_refusal_reason(member, writer.origin) is None]
-    _commit([box, *writable], writer, store, item.key, f"box {box.source_ref}")
+    writable = [member for member in boxed if find_refusal_reason(member, writer.origin, store.atoms) is None]
+    reason = f"imported {redact(f'box {box.source_ref}').text}"
+    store.journal.append(writer.commit("import", reason, [box, *writable], key=item.key))
     return box, missing
 
 
@@ -85,18 +88,4 @@ def _build_box(item: ImportedBox, members: list[Atom], writer: Writer, atom_id: 
         derived_from=tuple(member.id for member in members),
         trace_id=item.trace_id,
         **kind_defaults("box", 1.0, writer.origin),
-    )
-
-
-def _commit(atoms: list[Atom], writer: Writer, store: Store, key: str, reason: str) -> None:
-    store.journal.append(
-        Commit(
-            actor=writer.actor,
-            origin=writer.origin,
-            verb="import",
-            reason=f"imported {redact(reason).text}",
-            scope=writer.scope,
-            key=key,
-            changes=tuple(map(AtomChange, atoms)),
-        )
     )

@@ -45,26 +45,11 @@ SOURCE_NAME, FORMAT_NAME = "lamina", "lamina export"
 _JSON_MARKER = b'"lamina_export"'
 _SNIFFED_BYTES = 4096
 _SAMPLE_SIZE = 50
-_IMPORTED_FIELDS = (
-    "content",
-    "kind",
-    "subject",
-    "attribute",
-    "value",
-    "tags",
-    "entities",
-    "metadata",
-    "observed_at",
-    "session_id",
-    "valid_from",
-    "valid_until",
-    "expires_at",
-    "confidence",
-    "importance",
-    "valence",
-    "durability",
-    "memory_type",
-)
+_IMPORTED_FIELD_NAMES = """
+    content kind subject attribute value tags entities metadata observed_at session_id valid_from valid_until expires_at
+    confidence importance valence durability memory_type
+"""
+_IMPORTED_FIELDS = tuple(_IMPORTED_FIELD_NAMES.split())
 UNUSED = Signals()
 """The counters of an atom that was never used."""
 _WITHDRAWN = frozenset({Status.INVALIDATED, Status.TOMBSTONED})

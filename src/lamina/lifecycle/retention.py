@@ -65,29 +65,11 @@ def add_use_bonus(retention: float, uses: int) -> float:
     return min(1.0, retention + min(MAX_USE_BONUS, USE_BONUS * log1p(max(0, uses))))
 
 
-FSRS_WEIGHTS: tuple[float, ...] = (
-    0.212,
-    1.2931,
-    2.3065,
-    8.2956,
-    6.4133,
-    0.8334,
-    3.0194,
-    0.001,
-    1.8722,
-    0.1666,
-    0.796,
-    1.4835,
-    0.0614,
-    0.2629,
-    1.6483,
-    0.6014,
-    1.8729,
-    0.5425,
-    0.0912,
-    0.0658,
-    0.1542,
-)
+_FSRS_NUMBERS = """
+    0.212 1.2931 2.3065 8.2956 6.4133 0.8334 3.0194 0.001 1.8722 0.1666 0.796 1.4835 0.0614 0.2629 1.6483
+    0.6014 1.8729 0.5425 0.0912 0.0658 0.1542
+"""
+FSRS_WEIGHTS = tuple(map(float, _FSRS_NUMBERS.split()))
 _W = FSRS_WEIGHTS
 FSRS_FACTOR = 0.9 ** (-1.0 / _W[20]) - 1.0
 MIN_STABILITY = 0.001

@@ -38,7 +38,6 @@ STATE_WEIGHTS: Mapping[LifecycleState, float] = {
     LifecycleState.STALE: 0.94,
     LifecycleState.ARCHIVED: 0.92,
 }
-DISPUTED_WEIGHT = 0.88
 
 
 def lifecycle_state(atom: Atom, signals: AgeingSignals, now: datetime) -> LifecycleState:
@@ -53,13 +52,6 @@ def lifecycle_state(atom: Atom, signals: AgeingSignals, now: datetime) -> Lifecy
     if decayed >= STALE_THRESHOLD:
         return LifecycleState.STALE
     return _state_by_heat(atom, signals, now)
-
-
-def lifecycle_weight(atom: Atom, signals: AgeingSignals, now: datetime) -> float:
-    """Return the weight by which recall multiplies the relevance."""
-    if verification(atom, signals) is Verification.DISPUTED:
-        return DISPUTED_WEIGHT
-    return STATE_WEIGHTS[lifecycle_state(atom, signals, now)]
 
 
 def _state_by_heat(atom: Atom, signals: AgeingSignals, now: datetime) -> LifecycleState:

@@ -130,7 +130,7 @@ class GetArguments(VerbArguments):
 
 
 class RevisionAction(VerbArguments):
-    """What to do with which atom."""
+    """An action on an atom."""
 
     id: AtomRef
     action: Annotated[

@@ -8,7 +8,7 @@ from datetime import date
 from lamina.clock import Clock
 from lamina.errors import StoreError
 from lamina.models.errors import BudgetSpent, ModelError
-from lamina.store.chat_usage import ModelUsage, Usage
+from lamina.store.admin import ModelUsage, Usage
 
 _MILLION = 1_000_000
 

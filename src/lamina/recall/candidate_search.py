@@ -9,57 +9,42 @@ score.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Collection, Container, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from lamina.atom.atom import Atom
-from lamina.atom.kinds import Layer, MemoryType
-from lamina.atom.passage import is_assistant, passage_digest, passages_of
-from lamina.atom.provenance import Scope
+from lamina.atom.passage import passage_digest, passages_of
 from lamina.atom.status import Status
-from lamina.recall.candidate_scoring import Candidate, add_channel_terms, status_weight
+from lamina.recall.candidate_scoring import (
+    Candidate,
+    FirstScores,
+    ScoreTerms,
+    add_channel_terms,
+    select_best,
+    status_weight,
+)
 from lamina.recall.graph_walk import find_named_atoms, walk_graph
 from lamina.recall.late_interaction import add_token_terms
 from lamina.recall.recall_query import QuestionShape, RecallQuery
 from lamina.recall.recall_view import RecallView
-from lamina.recall.scoring_profiles import (
-    GRAPH_NEARNESS,
-    NAMED_SPEAKER,
-    NEIGHBOURS,
-    POOL,
-    SAID_AT_TIME,
-    SAID_BY_ASSISTANT,
-    STATES_A_TIME,
-    TELLS_OF_TIME,
-    TEXT_POOL,
-)
+from lamina.recall.scoring_profiles import GRAPH_NEARNESS, NEIGHBOURS, POOL, STATES_A_TIME, TEXT_POOL
 from lamina.recall.selected_models import SelectedModels
 from lamina.store.base import Store, TextMatch, TextQuery
-from lamina.store.encodings import NearPassage, PassageKey, ScoreTerms, VectorQuery
-from lamina.vectors.integer_vectors import to_query_vector
+from lamina.store.encodings import PassageKey
+from lamina.store.passages import NearPassage, PassageFilter, VectorQuery
+from lamina.text.timestamps import to_millis
+from lamina.vectors.integer_vectors import QueryVector, to_query_vector
 
 _NO_VECTOR = to_query_vector(np.zeros(1, dtype=np.float32))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CandidateFilter:
-    """A filter of candidates: scopes, statuses, memory types, layers, and when they must be valid.
-
-    `true_at` or `known_by` replace `valid_at`: what was valid at that time, superseded since or not; what existed by
-    that time. `agent`: only what this agent learnt.
-    """
-
-    scopes: tuple[Scope, ...]
-    statuses: frozenset[Status]
-    memory_types: frozenset[MemoryType]
-    valid_at: datetime
-    true_at: datetime | None = None
-    known_by: datetime | None = None
-    agent: str | None = None
-    layers: frozenset[Layer] | None = None
+def _encode(query: RecallQuery, models: SelectedModels) -> QueryVector:
+    """Return the vector of a question, without the names in it."""
+    if models.main is None:
+        return _NO_VECTOR
+    return to_query_vector(models.main.encode_question(query.text_without_names).vector)
 
 
 class CandidateSearch:
@@ -68,32 +53,28 @@ class CandidateSearch:
     def __init__(
         self,
         query: RecallQuery,
-        candidate_filter: CandidateFilter,
+        passage_filter: PassageFilter,
         models: SelectedModels,
         store: Store,
         score_terms: ScoreTerms,
     ) -> None:
-        self._question, self._filter, self._models, self._store, self._score_terms = (
-            query,
-            candidate_filter,
-            models,
-            store,
-            score_terms,
-        )
-        self._vector = (
-            to_query_vector(models.main.encode_question(query.text_without_names).vector)
-            if models.main is not None
-            else _NO_VECTOR
+        self._question, self._filter, self._models, self._store = query, passage_filter, models, store
+        # For another time a status is weighed later, as it was then.
+        is_present = passage_filter.true_at is None and passage_filter.known_by is None
+        status_weights = {status: status_weight(status) if is_present else 1.0 for status in passage_filter.statuses}
+        self._scores = FirstScores(models.profile, score_terms, status_weights)
+        self._vector_query = VectorQuery(
+            filter=passage_filter,
+            model=models.main.model.id if models.main is not None else "",
+            query_vector=_encode(query, models),
         )
         self.pool = POOL
-        self._matches = self._search_current()
-        self.former_texts = self._search_former_texts()
+        self._search_text()
 
     def widen(self, factor: int) -> None:
         """Search again with a pool this many times as large, because some of the results did not count."""
         self.pool *= factor
-        self._matches = self._search_current()
-        self.former_texts = self._search_former_texts()
+        self._search_text()
 
     def find_candidates(self) -> list[Candidate]:
         """Return the best passages of all channels, their neighbours, and facts that are linked to them."""
@@ -104,11 +85,7 @@ class CandidateSearch:
         exact = find_named_atoms(
             self._question.text, self._filter.scopes, self._filter.statuses, self._store, unmatched
         )
-        named_keys = [(atom_id, 1) for atom_id in exact]
-        neighbours = NEIGHBOURS if self._models.main is not None else 0
-        candidates = [
-            self._make_candidate(passage) for passage in self._find_nearest(self.pool, neighbours, named_keys)
-        ]
+        candidates = self._select_candidates([(atom_id, 1) for atom_id in exact])
         for candidate in candidates:
             if candidate.key[0] in exact:
                 name, amount = exact[candidate.key[0]]
@@ -119,7 +96,7 @@ class CandidateSearch:
         linked_keys = [
             (atom_id, 1) for atom_id in graph_walk.select_new({candidate.key[0] for candidate in candidates})
         ]
-        candidates += [self._make_candidate(passage) for passage in self._find_nearest(0, 0, linked_keys)]
+        candidates += self.load_candidates(linked_keys)
         for candidate in candidates:
             if candidate.key[0] in graph_walk.nearness:
                 candidate.terms["graph"] = (
@@ -136,111 +113,67 @@ class CandidateSearch:
 
     def load_candidates(self, keys: Collection[PassageKey]) -> list[Candidate]:
         """Return candidates for passages that no channel found, as far as they may answer."""
-        return [self._make_candidate(passage) for passage in self._find_nearest(0, 0, keys)] if keys else []
+        return self._find(replace(self._vector_query, keys=keys)) if keys else []
 
-    def _search_current(self) -> dict[PassageKey, TextMatch]:
-        """Return the text matches by passage."""
-        return {(match.atom_id, match.n): match for match in self._store.passages.search_text(self._text_query())}
+    def _select_candidates(self, named_keys: Collection[PassageKey]) -> list[Candidate]:
+        """Return the best passages by their first score with their neighbours, and the named ones.
 
-    def _search_former_texts(self) -> dict[PassageKey, dict[bytes, Candidate]]:
-        """Return matches in former texts of atoms, by passage and digest; empty unless the question is about what was
-        known at another time."""
-        candidates: dict[PassageKey, dict[bytes, Candidate]] = {}
-        if self._filter.known_by is not None:
-            for match, near in self._store.passages.search_past(self._text_query()):
-                candidates.setdefault(near.key, {})[near.digest] = self._make_candidate(near, match)
+        Asked for are the nearest of every part and all that match by words: the best by score are among them, because
+        within a part the nearest have the best scores.
+        """
+        query = replace(
+            self._vector_query,
+            limit=self.pool,
+            partition=self._scores.partition,
+            keys=self._text_scores.keys() | named_keys,
+        )
+        candidates = {candidate.key: candidate for candidate in self._find(query)}
+        best = {candidate.key for candidate in select_best(candidates.values(), self.pool)}
+        selected = [candidate for key, candidate in candidates.items() if key in best or key in named_keys]
+        if self._models.main is None:
+            return selected
+        around = self._find(replace(self._vector_query, neighbours_of=best, reach=NEIGHBOURS))
+        return selected + [candidate for candidate in around if candidate.key not in named_keys]
+
+    def _find(self, query: VectorQuery) -> list[Candidate]:
+        return self._to_candidates(self._store.passages.find_nearest(query), self._matches, self._text_scores)
+
+    def _to_candidates(
+        self,
+        passages: Sequence[NearPassage],
+        matches: Mapping[PassageKey, TextMatch],
+        text_scores: Mapping[PassageKey, float],
+    ) -> list[Candidate]:
+        candidates = self._scores.to_candidates(passages, matches, text_scores)
+        if self._question.shape is QuestionShape.TEMPORAL:
+            for candidate in candidates:
+                if candidate.near.mentioned_ms is not None:
+                    candidate.terms["tells when"] = STATES_A_TIME * self._models.profile.prior
         return candidates
+
+    def _search_text(self) -> None:
+        """Search by words, for a question about what was known at another time also in the former texts of atoms."""
+        matches = self._store.passages.search_text(self._text_query())
+        self._matches = {(match.atom_id, match.n): match for match in matches if match.past is None}
+        self._text_scores = {key: match.score for key, match in self._matches.items()}
+        self.former_texts: dict[PassageKey, dict[bytes, Candidate]] = {}
+        for match in matches:
+            if match.past is not None:
+                key = match.past.key
+                (candidate,) = self._to_candidates([match.past], {key: match}, {key: match.score})
+                self.former_texts.setdefault(key, {})[match.past.digest] = candidate
+                self._text_scores[key] = max(match.score, self._text_scores.get(key, 0.0))
 
     def _text_query(self) -> TextQuery:
         """Return the text query of the question."""
-        return TextQuery(
-            scopes=self._filter.scopes,
-            tokens=self._question.tokens,
-            statuses=self._filter.statuses,
-            memory_types=self._filter.memory_types,
-            valid_at=self._filter.valid_at,
-            limit=TEXT_POOL * self.pool // POOL,
-            true_at=self._filter.true_at,
-            known_by=self._filter.known_by,
-            agent=self._filter.agent,
-            layers=self._filter.layers,
-        )
-
-    def _text_scores(self) -> dict[PassageKey, float]:
-        """Return the text score of each matching passage, the best of its former texts included."""
-        scores = {key: match.score for key, match in self._matches.items()}
-        for key, candidates in self.former_texts.items():
-            scores[key] = max(
-                scores.get(key, 0.0), *(candidate.match.score for candidate in candidates.values() if candidate.match)
-            )
-        return scores
+        return TextQuery(filter=self._filter, tokens=self._question.tokens, limit=TEXT_POOL * self.pool // POOL)
 
     def count_filtered_out(self, candidates: Collection[Candidate]) -> tuple[tuple[str, int], ...]:
         """Return how many passages were filtered out that are as similar as those shown, by reason."""
         nearest = [candidate.near.cosine for candidate in candidates if candidate.near.cosine > 0]
         if not nearest or self._models.main is None:
             return ()
-        return tuple(self._store.passages.count_filtered_out(self._near_query(0, 0, ()), min(nearest)).items())
-
-    def _find_nearest(self, limit: int, neighbours: int, extra_keys: Collection[PassageKey] = ()) -> list[NearPassage]:
-        """Return the nearest passages."""
-        return self._store.passages.find_nearest(self._near_query(limit, neighbours, extra_keys))
-
-    def _near_query(self, limit: int, neighbours: int, extra_keys: Collection[PassageKey]) -> VectorQuery:
-        """Return the vector query of the question."""
-        recipe = self._models.profile
-        return VectorQuery(
-            scopes=self._filter.scopes,
-            memory_types=self._filter.memory_types,
-            valid_at=self._filter.valid_at,
-            status_weights={status: self._status_weight(status) for status in self._filter.statuses},
-            model=self._models.main.model.id if self._models.main else "",
-            query_vector=self._vector,
-            vector_weight=recipe.first_vector,
-            text_scores=self._text_scores(),
-            text_weight=recipe.first_text,
-            terms=self._score_terms,
-            limit=limit,
-            neighbours=neighbours,
-            extra_keys=extra_keys,
-            true_at=self._filter.true_at,
-            known_by=self._filter.known_by,
-            agent=self._filter.agent,
-            layers=self._filter.layers,
-        )
-
-    def _status_weight(self, status: Status) -> float:
-        """Return how much a status counts in the search; for another time it is weighed later, as it was then."""
-        is_present = self._filter.true_at is None and self._filter.known_by is None
-        return status_weight(status) if is_present else 1.0
-
-    def _make_candidate(self, near: NearPassage, match: TextMatch | None = None) -> Candidate:
-        """Make a candidate with the terms that do not depend on its words: who said it, and when."""
-        candidate = Candidate(near.key, near, match or self._matches.get(near.key))
-        speaker_term = self._score_terms.speakers.get(near.speaker, 0.0)
-        if speaker_term:
-            candidate.terms["speaker"] = speaker_term
-        if near.in_window or near.mentions_window:
-            candidate.terms["time"] = (
-                self._score_terms.in_window if near.in_window else self._score_terms.mentions_window
-            )
-        if near.mentions_time and self._question.shape is QuestionShape.TEMPORAL:
-            candidate.terms["tells when"] = STATES_A_TIME * self._models.profile.prior
-        return candidate
-
-
-def compute_score_terms(
-    query: RecallQuery, speakers: Iterable[str], assistant_prior: float, prior: float
-) -> ScoreTerms:
-    """Return what a passage gains or loses for a question by its speaker and time."""
-    amounts = {
-        name: SAID_BY_ASSISTANT if query.asks_assistant else assistant_prior for name in speakers if is_assistant(name)
-    }
-    amounts |= dict.fromkeys(query.speakers, NAMED_SPEAKER)
-    scaled = {speaker: prior * amount for speaker, amount in amounts.items()}
-    return ScoreTerms(
-        scaled, query.time_windows if query.time_windows else None, prior * SAID_AT_TIME, prior * TELLS_OF_TIME
-    )
+        return tuple(self._store.passages.count_filtered_out(self._vector_query, min(nearest)).items())
 
 
 MAX_SUPERSEDED = 10
@@ -252,7 +185,7 @@ SEARCHED_STATUSES = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.MER
 
 def find_superseded_candidates(
     query: RecallQuery,
-    candidate_filter: CandidateFilter,
+    passage_filter: PassageFilter,
     models: SelectedModels,
     view: RecallView,
     candidates: Sequence[Candidate],
@@ -264,19 +197,12 @@ def find_superseded_candidates(
 
     A statement whose source passage is a candidate is left out, because that passage leads on by itself.
     """
-    statuses = SEARCHED_STATUSES - candidate_filter.statuses
+    statuses = SEARCHED_STATUSES - passage_filter.statuses
     tokens = query.tokens if view.include_ended else _rare_tokens(query, candidates)
     if view.is_historical or not statuses or not tokens:
         return []
     text_query = TextQuery(
-        scopes=candidate_filter.scopes,
-        tokens=tokens,
-        statuses=statuses,
-        memory_types=candidate_filter.memory_types,
-        valid_at=view.at,
-        limit=MAX_SUPERSEDED,
-        agent=candidate_filter.agent,
-        layers=candidate_filter.layers,
+        filter=replace(passage_filter, statuses=statuses, valid_at=view.at), tokens=tokens, limit=MAX_SUPERSEDED
     )
     matches = sorted(
         view.store.passages.search_text(text_query), key=lambda entry: (-entry.score, entry.atom_id, entry.n)
@@ -313,36 +239,28 @@ def _make_candidates(
     keys = [(match.atom_id, match.n) for match, _ in matches]
     cosines = [0.0] * len(keys)
     if models.main is not None and keys:
-        vector = to_query_vector(models.main.encode_question(query.text_without_names).vector)
-        cosines = view.store.passages.cosines(models.main.model.id, vector, keys)
+        cosines = view.store.passages.cosines(models.main.model.id, _encode(query, models), keys)
     return [
-        Candidate((atom.id, match.n), _make_near(atom, match, cosine), match)
+        Candidate((atom.id, match.n), _make_near(atom, match, cosine), match, first_score=match.score)
         for (match, atom), cosine in zip(matches, cosines, strict=True)
     ]
 
 
 def _make_near(atom: Atom, match: TextMatch, cosine: float) -> NearPassage:
-    """Return the statement's position in the store, as the vector search would return it."""
+    """Return the statement as the vector search would return it, but for its speaker and its place."""
     return NearPassage(
         (atom.id, match.n),
         atom.scope,
         cosine,
-        match.score,
         atom.status,
         atom.layer,
         atom.origin,
-        _to_millis(atom.recorded_at or atom.observed_at),
+        to_millis(atom.recorded_at or atom.observed_at),
         "",
-        _to_millis(atom.observed_at),
-        False,
-        False,
-        False,
+        to_millis(atom.observed_at),
+        None,
         False,
         f"superseded/{atom.id}",
         0,
         passage_digest(atom, passages_of(atom)[0]),
     )
-
-
-def _to_millis(moment: datetime) -> int:
-    return round(moment.timestamp() * 1000)

@@ -18,6 +18,7 @@ from lamina.atom.status import ENDED, Status
 from lamina.recall.marks import HitMark
 from lamina.recall.recall_view import RecallView
 from lamina.store.base import Edge, EvidenceSpan
+from lamina.store.commit_rules import required_trust
 from lamina.store.encodings import PassageKey
 
 MAX_DISTANCE = 5
@@ -299,7 +300,7 @@ class EvidenceStatus:
 
     def _is_trusted_enough(self, newer: Atom, older: Atom) -> bool:
         """Return whether the origin of the newer statement is trusted at least as much as that of the older one."""
-        return self.view.store.atoms.required_trust(newer) >= self.view.store.atoms.required_trust(older)
+        return required_trust(newer, self.view.store.atoms) >= required_trust(older, self.view.store.atoms)
 
     def _load_atoms(self, ids: Collection[AtomId]) -> None:
         unread = sorted(set(ids) - self._known.keys())

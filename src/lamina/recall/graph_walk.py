@@ -148,8 +148,8 @@ def walk_graph(
 ) -> GraphWalk:
     """Walk the links around the best candidates, among atoms with these statuses."""
     seeds: dict[str, float] = {}
-    for candidate in sorted(candidates, key=lambda candidate: (-candidate.near.score, candidate.key))[:MAX_SEEDS]:
-        seeds[candidate.key[0]] = max(seeds.get(candidate.key[0], 0.0), candidate.near.score)
+    for candidate in sorted(candidates, key=lambda candidate: (-candidate.first_score, candidate.key))[:MAX_SEEDS]:
+        seeds[candidate.key[0]] = max(seeds.get(candidate.key[0], 0.0), candidate.first_score)
     links = store.graph.neighbourhood(seeds, scopes, statuses, MAX_HOPS, MAX_LINKS, LEFT_OUT) if seeds else []
     mass = pagerank([step for edge in links for step in _both_ways(edge)], seeds) if links else {}
     largest = max((mass.get(seed, 0.0) for seed in seeds), default=0.0) or 1.0

@@ -19,15 +19,15 @@ from lamina.atom.atom import Atom, RelationName
 from lamina.recall.candidate_scoring import AGENT_TERM, Candidate, compute_weights, multiply_weights
 from lamina.recall.hit import Hit, HitList, VectorPrecision
 from lamina.recall.marks import HitMark
-from lamina.recall.recall_query import RecallQuery
-from lamina.recall.recall_request import RecallRequest
+from lamina.recall.recall_query import RecallQuery, RecallRequest
 from lamina.recall.recall_view import RecallView
 from lamina.recall.result_builder import ResultOptions, ResultPassage
 from lamina.recall.result_selection import count_omitted, select_results
 from lamina.recall.scoring_profiles import LONG_SESSION, ScoringProfile
 from lamina.recall.selected_models import SelectedModels
 from lamina.recall.state_terms import STATE_TERM, StateTerms
-from lamina.store.encodings import FULL_BITS, PassageKey
+from lamina.store.encodings import PassageKey, TextVectors
+from lamina.store.precision import FULL_BITS
 from lamina.vectors.fisher_rao import frqad
 from lamina.vectors.integer_vectors import Floats
 from lamina.vectors.quantisation import expected_error
@@ -230,13 +230,14 @@ def _measure_precision(
     if models.main is None or not keys:
         return {}
     question = models.main.encode_question(text).vector
-    stored = view.store.passages.encodings.coarse_vectors(models.main.model.id, keys)
-    return {key: _measure_vectors(question, bits, vectors) for key, (bits, vectors) in stored.items()}
+    stored = view.store.passages.encodings.vectors(models.main.model.id, keys, only_reduced=True)
+    return {key: _measure_vectors(question, vectors) for key, vectors in stored.items()}
 
 
-def _measure_vectors(question: Floats, bits: int, vectors: Floats) -> VectorPrecision:
+def _measure_vectors(question: Floats, vectors: TextVectors) -> VectorPrecision:
     """Return the precision of the vector that is nearest to the question."""
-    nearest = vectors[int(np.argmax(vectors @ question))].astype(np.float64)
+    bits, rows = vectors.bits, vectors.rows
+    nearest = rows[int(np.argmax(rows @ question))].astype(np.float64)
     exact_question = question.astype(np.float64)
     length = math.hypot(*nearest.tolist()) * math.hypot(*exact_question.tolist())
     cosine = float(nearest @ exact_question) / length if length else 0.0

@@ -16,16 +16,17 @@ from numpy.typing import NDArray
 from lamina.atom.passage import is_assistant, passage_digest, passage_of
 from lamina.atom.provenance import Scope
 from lamina.models.embedder import EncodedQuestion, TokenStates
-from lamina.models.recomputed_token_states import MAX_RECOMPUTED
+from lamina.models.encoding_worker import MAX_RECOMPUTED
 from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.recall_view import RecallView
 from lamina.recall.scoring_profiles import FOLLOWS_QUESTION, WINDOW, ScoringProfile
 from lamina.recall.selected_models import SelectedModels
 from lamina.store.base import Store
-from lamina.store.encodings import NearPassage, PackedStates, UnencodedText, to_unencoded_text
+from lamina.store.encodings import PackedStates, UnencodedText, to_unencoded_text
+from lamina.store.passages import NearPassage
 from lamina.text.analyser import analyse
 from lamina.vectors.integer_vectors import Floats, LevelRows, to_level_rows, to_query_vector
-from lamina.vectors.packed_states import LEVELS_PER_SIDE, level_step, nibbles_to_signs
+from lamina.vectors.stored_vectors import LEVELS_PER_SIDE, level_step, nibbles_to_signs
 
 STATE_LEVELS = 1024
 """The levels of a query token's state: sums over signs or half-bytes stay exact integers in float32."""
@@ -119,7 +120,7 @@ def _texts_without_states(
     """Return the most promising texts that are stored without token states; without them they would match no word of a
     question."""
     lacking = [candidate for candidate in candidates if candidate.near.digest not in states]
-    lacking.sort(key=lambda candidate: (-candidate.near.score, candidate.key))
+    lacking.sort(key=lambda candidate: (-candidate.first_score, candidate.key))
     texts = dict[bytes, UnencodedText]()
     for start in range(0, len(lacking), MAX_RECOMPUTED):
         texts |= {text.digest: text for text in _read_texts(lacking[start : start + MAX_RECOMPUTED], view)}

@@ -10,27 +10,27 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from lamina.models.model_choice import ModelChoice
-from lamina.recall.candidate_scoring import Candidate, add_agent_terms, add_channel_terms, add_reranker_term
-from lamina.recall.candidate_search import (
-    CandidateFilter,
-    CandidateSearch,
+from lamina.recall.candidate_scoring import (
+    Candidate,
+    add_agent_terms,
+    add_channel_terms,
+    add_reranker_term,
     compute_score_terms,
-    find_superseded_candidates,
 )
+from lamina.recall.candidate_search import CandidateSearch, find_superseded_candidates
 from lamina.recall.fact_chains import add_hop_terms, find_chained_facts
 from lamina.recall.hit import HitList, Recall
 from lamina.recall.hit_builder import build_hits
 from lamina.recall.late_interaction import add_token_terms
-from lamina.recall.newer_values import add_newer_value_terms
 from lamina.recall.plain_ranking import find_plain_hits
-from lamina.recall.recall_query import RecallQuery, parse_question
-from lamina.recall.recall_request import RecallRequest
+from lamina.recall.recall_query import RecallQuery, RecallRequest, parse_question
 from lamina.recall.recall_view import RecallView, ViewTime
 from lamina.recall.result_selection import SPARE_CANDIDATES
 from lamina.recall.selected_models import SelectedModels, prepare_models, read_summary
-from lamina.recall.state_terms import StateTerms, add_state_terms
+from lamina.recall.state_terms import StateTerms, add_newer_value_terms, add_state_terms
 from lamina.recall.widening_search import build_historical_filter, find_fresh_candidates, find_historical_candidates
 from lamina.store.base import Store, Transaction, TransactionMode
+from lamina.store.passages import PassageFilter
 from lamina.store.projection import KnownFiles
 from lamina.text.analyser import analyse
 
@@ -148,9 +148,9 @@ def _search_and_rank(
 ) -> HitList:
     """Search, rank and build the hits with the selected models. The functions that add terms do so in place."""
     view.prefetch_token_statistics({*query.tokens, *analyse(query.text_without_names)})
-    candidate_filter = _build_filter(request, view)
+    passage_filter = _build_filter(request, view)
     score_terms = compute_score_terms(query, speakers, request.assistant_prior, selected.profile.prior)
-    search = CandidateSearch(query, candidate_filter, selected, view.store, score_terms)
+    search = CandidateSearch(query, passage_filter, selected, view.store, score_terms)
     candidates = _find_candidates(request, search, view)
     # The text and vector terms are smaller if the terms of comparing tokens follow.
     add_channel_terms(candidates, selected.profile, compare_tokens=not request.fast)
@@ -165,7 +165,7 @@ def _search_and_rank(
     if request.agent is not None and not request.learnt_only:
         add_agent_terms(candidates, request.agent, selected.profile, view)
     superseded = (
-        find_superseded_candidates(query, candidate_filter, selected, view, candidates, compare_tokens=not request.fast)
+        find_superseded_candidates(query, passage_filter, selected, view, candidates, compare_tokens=not request.fast)
         if request.only_statuses is None
         else []
     )
@@ -178,11 +178,11 @@ def _search_and_rank(
     return HitList(hit_list.hits, Counter(hit_list.filtered) + Counter(dict(filtered_out)))
 
 
-def _build_filter(request: RecallRequest, view: RecallView) -> CandidateFilter:
+def _build_filter(request: RecallRequest, view: RecallView) -> PassageFilter:
     """Return the filter of the candidates, at the time of the view."""
     if view.is_historical:
         return build_historical_filter(request, view)
-    return CandidateFilter(
+    return PassageFilter(
         scopes=request.scopes,
         statuses=request.statuses,
         memory_types=request.memory_types,

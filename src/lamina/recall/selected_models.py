@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 from lamina.atom.provenance import Scope
 from lamina.logs import summarise_error
 from lamina.models.embedder import CONTEXTUAL, Embedder, TokenStates
-from lamina.models.encoding_worker import encode_up_to
+from lamina.models.encoding_worker import RecomputedStates, encode_up_to
 from lamina.models.errors import ModelError
 from lamina.models.model_choice import ModelChoice
-from lamina.models.recomputed_token_states import RecomputedStates
 from lamina.models.sentence_state_encoder import StateEncoder
 from lamina.recall.scoring_profiles import (
     DENSE_PROFILE,
@@ -22,7 +21,7 @@ from lamina.recall.scoring_profiles import (
     ScoringProfile,
 )
 from lamina.store.base import Store
-from lamina.store.passages import PassageSummary
+from lamina.store.passages import PassageStatistics
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +68,7 @@ class SelectedModels:
         models = (self.token_state_model, self.state_encoder)
         return tuple(dict.fromkeys(model.model.id for model in models if model is not None))
 
-    def have_encoded_all(self, summary: PassageSummary) -> bool:
+    def have_encoded_all(self, summary: PassageStatistics) -> bool:
         """Return whether the models have encoded every passage."""
         return all(summary.encoded[model.model.id] == summary.count for model in self.embedders)
 
@@ -85,7 +84,7 @@ class SelectedModels:
 
 
 def prepare_models(
-    question: str, store: Store, scopes: Sequence[Scope], choice: ModelChoice, summary: PassageSummary
+    question: str, store: Store, scopes: Sequence[Scope], choice: ModelChoice, summary: PassageStatistics
 ) -> SelectedModels:
     """Encode a few passages that are missing, select the models, and encode the question with them.
 
@@ -102,14 +101,14 @@ def prepare_models(
         return prepare_models(question, store, scopes, replace(choice, primary=None), summary)
 
 
-def read_summary(store: Store, scopes: Sequence[Scope], choice: ModelChoice) -> PassageSummary:
+def read_summary(store: Store, scopes: Sequence[Scope], choice: ModelChoice) -> PassageStatistics:
     """Return the speakers, and how many passages there are and each of the models has encoded."""
-    return store.passages.summary(scopes, [embedder.model.id for embedder in _embedders_of(choice)])
+    return store.passages.statistics(scopes, [embedder.model.id for embedder in _embedders_of(choice)])
 
 
 def _encode_missing(
-    store: Store, scopes: Sequence[Scope], choice: ModelChoice, summary: PassageSummary
-) -> PassageSummary:
+    store: Store, scopes: Sequence[Scope], choice: ModelChoice, summary: PassageStatistics
+) -> PassageStatistics:
     """Encode the passages that a model has not encoded, if they are few, and return the summary after that."""
     is_changed = False
     for embedder in _embedders_of(choice):
@@ -120,7 +119,7 @@ def _encode_missing(
     return read_summary(store, scopes, choice) if is_changed else summary
 
 
-def _select_models(choice: ModelChoice, summary: PassageSummary) -> SelectedModels:
+def _select_models(choice: ModelChoice, summary: PassageStatistics) -> SelectedModels:
     """Return the best complete models: a model that has encoded only some passages would favour those."""
 
     def is_complete(embedder: Embedder | None) -> bool:

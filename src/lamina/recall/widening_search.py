@@ -12,23 +12,24 @@ from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import passage_digest, passage_of
 from lamina.atom.status import Status
 from lamina.recall.candidate_scoring import Candidate
-from lamina.recall.candidate_search import CandidateFilter, CandidateSearch
-from lamina.recall.recall_request import RecallRequest
+from lamina.recall.candidate_search import CandidateSearch
+from lamina.recall.recall_query import RecallRequest
 from lamina.recall.recall_view import ONCE_CURRENT, RecallView, status_at, was_said
 from lamina.recall.result_selection import STALE
 from lamina.store.encodings import PassageKey
+from lamina.store.passages import PassageFilter
 
 WIDEN_FACTOR = 4
 """The factor by which the search widens if too few results count."""
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
 
-def build_historical_filter(request: RecallRequest, view: RecallView) -> CandidateFilter:
+def build_historical_filter(request: RecallRequest, view: RecallView) -> PassageFilter:
     """Return the filter for the search. If the present state of the atoms decides, the index can filter by itself."""
     known_at = request.view_time.known_at
     current_then = ONCE_CURRENT if request.only_statuses is None else frozenset({Status.ACTIVE})
     if known_at is None and request.statuses <= current_then:
-        return CandidateFilter(
+        return PassageFilter(
             scopes=request.scopes,
             statuses=ONCE_CURRENT,
             memory_types=request.memory_types,
@@ -37,7 +38,7 @@ def build_historical_filter(request: RecallRequest, view: RecallView) -> Candida
             agent=request.learnt_by,
             layers=request.layers,
         )
-    return CandidateFilter(
+    return PassageFilter(
         scopes=request.scopes,
         statuses=frozenset(Status),
         memory_types=frozenset(MemoryType),
@@ -99,7 +100,7 @@ def _historical_candidate(
     elif candidate.near.digest != digest or (former_texts and candidate.match is None):
         candidate = replace(candidate, match=None) if candidate.near.cosine > 0 else None
     if candidate is not None:
-        candidate.near = replace(candidate.near, digest=digest, status=status_at(view, atom), layer=atom.layer)
+        candidate.near = candidate.near._replace(digest=digest, status=status_at(view, atom), layer=atom.layer)
     return candidate
 
 

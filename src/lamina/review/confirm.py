@@ -30,7 +30,7 @@ from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.statement_commit import Writer, retry_exclusively
 from lamina.capture.store_reads import StoreReads
 from lamina.errors import NotFound, Refused
-from lamina.store.base import AtomChange, AtomFilter, Commit, Store
+from lamina.store.base import AtomFilter, Store
 from lamina.sync import StatusDecision
 from lamina.text.normal_form import normal_form, value_form
 
@@ -121,8 +121,8 @@ def _continue_value(atom: Atom, stored: Atom) -> StatementVerdict:
     is_newer = start > effective_from(stored) and normal_form(atom.content) != normal_form(stored.content)
     if not is_newer or stored.is_episode:
         merged = atom.with_(status=Status.MERGED, superseded_by=(*atom.superseded_by, stored.id))
-        kept = stored.with_(supersedes=(*stored.supersedes, atom.id))
-        return StatementVerdict(Result.MERGED, merged, (kept,), reason)
+        successor = stored.with_(supersedes=(*stored.supersedes, atom.id))
+        return StatementVerdict(Result.MERGED, merged, (successor,), reason)
     return _supersede_sources(atom, [stored], start, reason)
 
 
@@ -313,18 +313,7 @@ def _commit(
     is_simple = verb == "reject" or (verdict.result is Result.NEW and not verdict.other_changes)
     outcome_reason = reason if is_simple else f"{reason}: {verdict.reason}"
     changed, commit_reason = _with_dependants(verdict, pending, outcome_reason, store, writer.rules)
-    committed = store.journal.append(
-        Commit(
-            actor=writer.actor,
-            origin=writer.origin,
-            verb=verb,
-            reason=commit_reason,
-            scope=writer.scope,
-            way=way,
-            batch=batch,
-            changes=tuple(map(AtomChange, changed)),
-        )
-    )
+    committed = store.journal.append(writer.commit(verb, commit_reason, changed, way=way, batch=batch))
     written = {atom.id: atom for atom in committed.atoms}
     others = tuple(
         Outcome(_result_of(atom, verdict, pending), written[atom.id], outcome_reason) for atom in changed[1:]

@@ -76,7 +76,7 @@ class Eraser:
             with self.store.transaction(TransactionMode.WRITE) as transaction:
                 if transaction.journal.position() != plan.position:
                     plan = self._plan(transaction, targets)
-                vectors = sum(transaction.passages.encodings.count_by_model().values())
+                vectors = sum(transaction.passages.encodings.count().encoded.values())
                 for path, kind in plan.problems:
                     transaction.admin.problems.clear(path, [kind])
                 originals = tuple(FileCleanup(self.disk, self.store.projection).find_originals(_source_names(plan)))
@@ -84,7 +84,7 @@ class Eraser:
             removed_files = FileCleanup(self.disk, self.store.projection).remove_files(started)
         counts = count_removed(plan, started) | Counter(files=removed_files)
         finished = self._finish(counts)
-        counts["vectors"] = vectors - sum(self.store.passages.encodings.count_by_model().values())
+        counts["vectors"] = vectors - sum(self.store.passages.encodings.count().encoded.values())
         cleanup = FileCleanup(self.disk, self.store.projection)
         return ErasureReceipt(
             commit=CommitId(started.commit),

@@ -25,7 +25,7 @@ from lamina.importers.atom_csv_format import COLUMNS, LIST_COLUMNS, LIST_SEPARAT
 from lamina.importers.evidence_quotes import EvidenceIndex
 from lamina.importers.okf_bundle import ATOM_ID_KEY, INDEX_FILE, LINKS_HEADING, LOG_FILE
 from lamina.store.base import AtomFilter, AtomVersion, Store
-from lamina.text.normal_form import one_line
+from lamina.text.normal_form import shorten_line
 from lamina.text.timestamps import format_time
 from lamina.vault import atom_file, layout
 from lamina.vault.frontmatter_fields import SIGNAL_FIELDS, used_counters
@@ -86,11 +86,7 @@ def _path_of(atom: Atom) -> str:
 
 def _title_of(atom: Atom) -> str:
     words = atom.session_id or "conversation" if atom.is_segment else atom.content
-    return _shorten(one_line(words), _TITLE_CHARS)
-
-
-def _shorten(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+    return shorten_line(words, _TITLE_CHARS)
 
 
 def _render_concept(
@@ -99,7 +95,7 @@ def _render_concept(
     entries: dict[str, YamlValue] = {
         "type": atom.kind,
         "title": titles[atom.id],
-        "description": _shorten(one_line(atom.content), _DESCRIPTION_CHARS),
+        "description": shorten_line(atom.content, _DESCRIPTION_CHARS),
         "timestamp": PlainScalar(format_time(atom.observed_at)),
         "tags": atom.tags,
         "entities": atom.entities,
@@ -210,7 +206,7 @@ def export(
         raise InvalidInput(f"{path} already exists; choose another name")
     _make_private_folder(path.parent)
     atoms = sorted(store.atoms.read(atom_filter), key=lambda atom: atom.id)
-    signals = store.signals.get(atom.id for atom in atoms)
+    signals = store.signals.get(atom.id for atom in atoms).signals
     match format:
         case "json":
             document = _to_json(store, atoms, signals, atom_filter, with_history, now)

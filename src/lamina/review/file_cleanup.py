@@ -37,7 +37,7 @@ _TEXT_EXTENSIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class FileSearch:
-    """What is looked for in files: the target, and the documents that the text came from; `everywhere`, in all."""
+    """A search of files: for the target, and the documents that the text came from; `everywhere`, in all."""
 
     target: RemovalTarget
     originals: tuple[str, ...]

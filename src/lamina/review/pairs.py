@@ -159,7 +159,7 @@ def need_more(first_id: str, second_id: str, note: str, reviewer: Reviewer) -> R
 def _pairs_in_use(pairs: list[Pair], reviewer: Reviewer) -> list[Pair]:
     """Leave out likely changes whose statements no answer used."""
     likely = [pair for pair in pairs if pair.confidence <= LIKELY_CHANGE_CONFIDENCE]
-    counters = reviewer.store.signals.get({atom.id for pair in likely for atom in (pair.a, pair.b)})
+    counters = reviewer.store.signals.get({atom.id for pair in likely for atom in (pair.a, pair.b)}).signals
 
     def matters(atom: Atom) -> bool:
         is_used = atom.id in counters and counters[atom.id].recall_count > 0
@@ -170,7 +170,7 @@ def _pairs_in_use(pairs: list[Pair], reviewer: Reviewer) -> list[Pair]:
 
 def _contradicting_statements(reviewer: Reviewer) -> list[Atom]:
     """Return the live statements with a contradicts link, as their files say."""
-    links = reviewer.store.graph.find_relations(RelationName.CONTRADICTS, reviewer.scopes, LIVE_STATUSES)
+    links = reviewer.store.graph.edges(None, reviewer.scopes, LIVE_STATUSES, RelationName.CONTRADICTS)
     ids = tuple(sorted({AtomId(atom_id) for link in links for atom_id in (link.source, link.target)}))
     if not ids:
         return []

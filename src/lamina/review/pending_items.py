@@ -94,7 +94,7 @@ def _is_about(pending: Item | Atom | Pair, ids: Collection[str]) -> bool:
 def count_pending(reviewer: Reviewer, source: str | None, kind: DecisionType | None) -> int:
     """Return how many items are pending; without filters no files are read, since every page shows it."""
     if source is None and kind is None:
-        statements = reviewer.store.atoms.count(_held_filter(reviewer))
+        statements = sum(reviewer.store.atoms.count_by("status", _held_filter(reviewer)).values())
         return statements + len(list_pairs(reviewer)) + len([*_held_operations(reviewer)])
     return len(_all_pending(reviewer, source, kind))
 

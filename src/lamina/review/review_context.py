@@ -15,8 +15,8 @@ from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.redact import redact
 from lamina.capture.statement_commit import Writer
 from lamina.errors import InvalidInput, Refused
-from lamina.store.base import AtomChange, AtomFilter, Commit, Store
-from lamina.store.problems import FileProblem
+from lamina.store.admin import FileProblem
+from lamina.store.base import AtomFilter, Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +50,7 @@ class Reviewer:
         return Writer(self.actor, self.ceiling, self.principal, scope or self.scope, self.rules)
 
     def commit_outcomes(
-        self,
-        verb: str,
-        reason: str,
-        outcomes: Sequence[Outcome],
-        way: TransitionCause = TransitionCause.ORDINARY,
-        batch: str | None = None,
+        self, verb: str, reason: str, outcomes: Sequence[Outcome], way: TransitionCause = TransitionCause.ORDINARY
     ) -> Receipt:
         """Commit the outcomes together with the dependants they challenge, and write the files."""
         writer = self.authorised_writer()
@@ -64,18 +59,8 @@ class Reviewer:
         )
         outcomes = [*outcomes, *(Outcome(Result.CHALLENGED, atom, why) for atom, why in challenged)]
         reason = "; ".join(dict.fromkeys([reason, *(why for _, why in challenged)]))
-        committed = self.store.journal.append(
-            Commit(
-                actor=writer.actor,
-                origin=writer.origin,
-                verb=verb,
-                reason=reason,
-                scope=writer.scope,
-                way=way,
-                batch=batch,
-                changes=tuple(AtomChange(outcome.atom) for outcome in outcomes),
-            )
-        )
+        changed = [outcome.atom for outcome in outcomes]
+        committed = self.store.journal.append(writer.commit(verb, reason, changed, way=way))
         written = {atom.id: atom for atom in committed.atoms}
         stored = tuple(replace(outcome, atom=written.get(outcome.atom.id, outcome.atom)) for outcome in outcomes)
         return self.publish(Receipt(committed.id, stored))

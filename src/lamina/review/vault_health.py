@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from lamina.atom.provenance import Scope
+from lamina.store.admin import FileProblem
 from lamina.store.base import AtomFilter, Store
-from lamina.store.problems import FileProblem
+from lamina.store.precision import EncodingSizes
 from lamina.vault import layout
 
 CHAT_DAYS = 14
@@ -46,28 +47,28 @@ def is_in_scopes(path: str, scopes: Sequence[Scope]) -> bool:
 
 def collect_stats(store: Store, scopes: Sequence[Scope], state_folder: Path, pending_count: int) -> dict[str, Any]:
     """Return the number of atoms by type, the usage of models, and the disk space."""
-    by_status = store.atoms.count_by(scopes, "status")
+    every_atom = AtomFilter(scopes=tuple(scopes))
+    by_status, sizes = store.atoms.count_by("status", every_atom), store.passages.encodings.precision.sizes()
     return {
         "atoms": sum(by_status.values()),
         "by_status": by_status,
-        "by_kind": store.atoms.count_by(scopes, "kind"),
-        "by_layer": store.atoms.count_by(scopes, "layer"),
-        "at_hand": store.signals.ageing.count_tiers(scopes),
+        "by_kind": store.atoms.count_by("kind", every_atom),
+        "by_layer": store.atoms.count_by("layer", every_atom),
+        "at_hand": store.signals.count_tiers(scopes),
         "commits": store.journal.count(scopes),
         "files": store.projection.summary(lambda path: is_in_scopes(path, scopes)),
-        "models": store.passages.encodings.count_by_model(),
-        "vector_bytes": _vector_bytes(store),
-        "unused_bytes": store.passages.encodings.unused_bytes(),
+        "models": store.passages.encodings.count().encoded,
+        "vector_bytes": _vector_bytes(sizes),
+        "unused_bytes": sizes.unused_bytes,
         "waiting": pending_count,
         "chat": _chat_usage(store),
         "bytes": {file.name: file.stat().st_size for file in sorted(state_folder.glob("*.db"))},
     }
 
 
-def _vector_bytes(store: Store) -> dict[str, int]:
+def _vector_bytes(sizes: EncodingSizes) -> dict[str, int]:
     """Return the bytes of vectors by precision, and of token states."""
-    room = store.passages.encodings.sizes()
-    return {f"{bits} bits": size for bits, (_, size) in room.vectors.items()} | {"token states": room.states[1]}
+    return {f"{bits} bits": size for bits, (_, size) in sizes.vectors.items()} | {"token states": sizes.states[1]}
 
 
 def _chat_usage(store: Store) -> dict[str, Any]:

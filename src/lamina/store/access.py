@@ -46,7 +46,7 @@ class StoredReply:
 
 @dataclass(frozen=True, slots=True)
 class ReplyLimits:
-    """How many finished replies are kept for one caller and in total, and of how many bytes."""
+    """The number of finished replies kept for one caller and in total, and their bytes."""
 
     per_caller: int
     in_total: int

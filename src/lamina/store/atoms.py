@@ -47,6 +47,14 @@ class AtomFilter:
     offset: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class EditedAtom:
+    """An atom, and the origins that have changed it since it was created."""
+
+    atom: Atom
+    editors: frozenset[Origin]
+
+
 class Atoms(Protocol):
     """The current atoms and those of an earlier journal position."""
 
@@ -56,11 +64,11 @@ class Atoms(Protocol):
     def read_many(self, atom_filters: Sequence[AtomFilter]) -> list[list[Atom]]:
         """Return what `read` returns for each of the filters; a backend needs one round trip for a few."""
 
-    def count(self, atom_filter: AtomFilter) -> int:
-        """Return how many atoms match, ignoring the limit."""
+    def count_by(self, field: str, atom_filter: AtomFilter) -> dict[str, int]:
+        """Return how many atoms match for each value of `field`: status, kind, memory_type or layer.
 
-    def count_by(self, scopes: Sequence[Scope], field: str) -> dict[str, int]:
-        """Return the number of atoms for each value of `field`: status, kind, memory_type or layer."""
+        The limit of the filter is ignored.
+        """
 
     def read_at(self, ids: Iterable[AtomId], seq: int, scopes: Sequence[Scope]) -> dict[AtomId, Atom]:
         """Return those of the atoms that existed at a journal position, as they were then."""
@@ -68,8 +76,5 @@ class Atoms(Protocol):
     def find_subjects(self, scope: Scope, words: Sequence[str]) -> list[str]:
         """Return the subjects of a scope, in normal form, that begin with the same letters as one of the words."""
 
-    def required_trust(self, atom: Atom) -> float:
-        """Return the trust that is needed to change the status of an atom."""
-
-    def find_refusal_reason(self, atom: Atom, origin: Origin) -> str | None:
-        """Return why this origin may not write the atom; None if the trust rules allow it."""
+    def read_with_editors(self, ids: Iterable[AtomId]) -> dict[AtomId, EditedAtom]:
+        """Return those of the atoms that exist, whatever their scope: only the rules of trust may use them."""

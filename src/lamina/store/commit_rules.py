@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Protocol, TypeAlias
 
 from lamina.atom.atom import DATA_FIELDS, FIXED_FIELDS, Atom, AtomId, is_atom_id
@@ -25,6 +26,7 @@ from lamina.atom.provenance import (
 )
 from lamina.atom.status import ENDED, RECALL_WEIGHT, Status, TransitionCause, check_transition
 from lamina.errors import ClaimTaken, InvalidInput, InvalidScope, NotFound, Refused, StaleRevision
+from lamina.store.atoms import Atoms
 from lamina.store.journal import AtomChange, Commit
 
 MAX_CHAIN = 10_000
@@ -123,17 +125,38 @@ def check_unique_atoms(commit: Commit) -> None:
         )
 
 
+def required_trust(atom: Atom, atoms: Atoms) -> float:
+    """Return the trust needed to change the status of a stored atom."""
+    return _required_trust(atom, partial(_read_atoms, atoms), partial(_read_editors, atoms))
+
+
+def find_refusal_reason(atom: Atom, origin: Origin, atoms: Atoms) -> str | None:
+    """Return why this origin may not write an atom as it is; None if the rules of trust allow it."""
+    read_atoms = partial(_read_atoms, atoms)
+    old = read_atoms([atom.id]).get(atom.id)
+    return _find_refusal(old, atom, origin, TransitionCause.ORDINARY, read_atoms, partial(_read_editors, atoms))
+
+
+def _read_atoms(atoms: Atoms, ids: Iterable[AtomId]) -> dict[AtomId, Atom]:
+    return {atom_id: edited.atom for atom_id, edited in atoms.read_with_editors(ids).items()}
+
+
+def _read_editors(atoms: Atoms, atom_id: AtomId) -> Collection[Origin]:
+    edited = atoms.read_with_editors([atom_id]).get(atom_id)
+    return edited.editors if edited else ()
+
+
 def check_trust(
     commit: Commit, versions: Sequence[VersionChange], read_atoms: AtomLookup, editors_of: EditorOrigins
 ) -> None:
     """Raise `Refused` if a version overrides a more trusted origin, or makes pending content count."""
     for version in versions:
-        refusal = find_refusal_reason(version.old, version.new, commit.origin, commit.way, read_atoms, editors_of)
+        refusal = _find_refusal(version.old, version.new, commit.origin, commit.way, read_atoms, editors_of)
         if refusal is not None:
             raise Refused(refusal)
 
 
-def find_refusal_reason(
+def _find_refusal(
     old: Atom | None, new: Atom, origin: Origin, way: TransitionCause, read_atoms: AtomLookup, editors_of: EditorOrigins
 ) -> str | None:
     """Return why this origin may not create or change the atom; None if it may."""
@@ -174,7 +197,7 @@ def _is_upkeep(old: Atom, new: Atom, way: TransitionCause) -> bool:
     return old.status is new.status or (old.status, new.status) in _UPKEEP_TRANSITIONS
 
 
-def required_trust(atom: Atom, read_atoms: AtomLookup, editors_of: EditorOrigins) -> float:
+def _required_trust(atom: Atom, read_atoms: AtomLookup, editors_of: EditorOrigins) -> float:
     """Return the trust needed to change an atom's status: that of its lineage or of anyone who changed it."""
     return max([lineage_trust(atom, read_atoms), *(TRUST[hand] for hand in editors_of(atom.id))])
 
@@ -192,7 +215,7 @@ def _find_overruling(
     if (is_dream_summary or TRUST[origin] < lineage_trust(old, read_atoms)) and _differs(old, new, _CONTENT_FIELDS):
         return f"{origin} may not rewrite {old.id}, which has the origin {old.origin}; remember a new statement instead"
     is_unpinned = old.pinned and not new.pinned
-    if (is_unpinned or _differs(old, new, _STATUS_FIELDS)) and TRUST[origin] < required_trust(
+    if (is_unpinned or _differs(old, new, _STATUS_FIELDS)) and TRUST[origin] < _required_trust(
         old, read_atoms, editors_of
     ):
         return f"{origin} may not change the status of {old.id}; a person decides with `lamina review`"
@@ -232,7 +255,7 @@ def _find_untrusted_use(
             return f"{new.id} may not use {segment.id} as evidence: its origin {segment.origin} is more trusted"
     targets = set(new.supersedes) - set(old.supersedes if old else ())
     for target in read_atoms(sorted(targets)).values() if targets else ():
-        if required_trust(target, read_atoms, editors_of) > TRUST[origin]:
+        if _required_trust(target, read_atoms, editors_of) > TRUST[origin]:
             return f"{new.id} may not supersede {target.id}; a person decides with `lamina review`"
     return None
 
@@ -305,10 +328,10 @@ def check_chains(
 
 
 def _check_chain(atom: Atom, read_atoms: Callable[[Iterable[AtomId]], Mapping[AtomId, Atom]]) -> None:
-    seen: set[AtomId] = set()
+    visited: set[AtomId] = set()
     pending = set(atom.superseded_by)
-    while pending and len(seen) < MAX_CHAIN:
+    while pending and len(visited) < MAX_CHAIN:
         if atom.id in pending:
             raise Refused(f"{atom.id} would supersede itself")
-        seen |= pending
-        pending = {target for successor in read_atoms(pending).values() for target in successor.superseded_by} - seen
+        visited |= pending
+        pending = {target for successor in read_atoms(pending).values() for target in successor.superseded_by} - visited

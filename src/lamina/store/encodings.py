@@ -1,4 +1,4 @@
-"""Vectors and token states of passages, and the search over them.
+"""Vectors and token states of passages, and the `Encodings` port that stores them.
 
 An encoding belongs to a text, not to a row: two passages with the same text share one, and a rebuilt index keeps what
 it has. None of it is history; what is missing is computed again from the text.
@@ -8,23 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Protocol, TypeAlias
 
 from lamina.atom.atom import Atom, AtomId
-from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.passage import Passage, is_assistant, passage_digest, passage_model_text
-from lamina.atom.provenance import Origin, Scope
-from lamina.atom.status import Status
-from lamina.text.time_windows import TimeWindows
-from lamina.vectors.integer_vectors import Floats, QueryVector
+from lamina.atom.provenance import Scope
+from lamina.store.precision import Precision
+from lamina.vectors.integer_vectors import Floats
 
 PassageKey: TypeAlias = tuple[AtomId, int]
 """A passage: its atom and its number in it."""
-FULL_BITS = 32
-"""Bits per dimension of a vector that is stored in full precision."""
-MIN_BITS_FOR_STATES = 8
-"""Bits from which on the token states of a text are stored too; below, they are recomputed when needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,94 +60,19 @@ class TextEncoding:
 
 
 @dataclass(frozen=True, slots=True)
-class PrecisionChange:
-    """The effect of a change of precision.
+class TextVectors:
+    """The vectors of a text, one row per chunk, and the bits per dimension that they are stored in."""
 
-    How many vectors change to each number of bits, and how many texts lose their token states.
-    """
-
-    vectors: Mapping[int, int]
-    states: int = 0
+    bits: int
+    rows: Floats
 
 
 @dataclass(frozen=True, slots=True)
-class EncodingSizes:
-    """The size of all vectors, by bits, and of all token states: number of texts and bytes."""
+class EncodingCounts:
+    """How many texts each model has encoded, and how many texts a model still has to encode."""
 
-    vectors: Mapping[int, tuple[int, int]]
-    states: tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreTerms:
-    """Numbers added to a passage's score: by speaker, by when it was said, and by the time it mentions.
-
-    `window`: spans of whole days, and days that return every year.
-    """
-
-    speakers: Mapping[str, float]
-    window: TimeWindows | None = None
-    in_window: float = 0.0
-    mentions_window: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorQuery:
-    """A selection of passages: the best by cosine, text score, added terms and the weight of their status.
-
-    The score is `(cosine × vector_weight + text score × text_weight + terms) × weight of the status`. A sum below 0 is
-    not weighted, because less weight would raise it. Passages are filtered before they are ranked; one with neither a
-    vector nor a text score is skipped. `neighbours` of the passages before and after each of the best are returned too,
-    and those in `extra_keys` if they pass the filters. Two moments replace `valid_at`: `true_at` selects what was valid
-    then, superseded or not; `known_by` selects what was recorded by then, whatever its status is now. `agent`: only
-    what this agent learnt (`is_of_agent`). `layers`: None for every layer.
-    """
-
-    scopes: tuple[Scope, ...]
-    status_weights: Mapping[Status, float]
-    memory_types: frozenset[MemoryType]
-    valid_at: datetime
-    model: str
-    query_vector: QueryVector
-    vector_weight: float
-    text_scores: Mapping[PassageKey, float]
-    text_weight: float
-    terms: ScoreTerms
-    limit: int
-    neighbours: int = 0
-    extra_keys: Collection[PassageKey] = ()
-    true_at: datetime | None = None
-    known_by: datetime | None = None
-    agent: str | None = None
-    layers: frozenset[Layer] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NearPassage:
-    """A passage with the cosine of its nearest chunk (0 if it has none), its speaker, times and place.
-
-    Times are milliseconds since 1970. `in_window`: said at the time in question; `mentions_window`: said at another
-    time and mentioning it; `mentions_time`: mentioning any time. `session` and `position` give its neighbours among the
-    passages that the query allows; `digest` identifies its text.
-    """
-
-    key: PassageKey
-    scope: Scope
-    cosine: float
-    score: float
-    status: Status
-    layer: Layer
-    origin: Origin
-    recorded_ms: int
-    speaker: str
-    at_ms: int
-    in_window: bool
-    mentions_window: bool
-    mentions_time: bool
-    is_question: bool
-    session: str
-    position: int
-    digest: bytes
+    encoded: Mapping[str, int]
+    missing: Mapping[str, int]
 
 
 class Encodings(Protocol):
@@ -162,11 +80,11 @@ class Encodings(Protocol):
 
     The vectors of a model do not depend on how its token states are packed; states in another packing are used until
     they are recomputed.
-
-    Each atom has a wanted number of bits per dimension, full precision by default; a text of several atoms is stored in
-    the most bits that one of them wants. Lower precision is computed from the full vector or from the text, never from
-    a vector of lower precision.
     """
+
+    @property
+    def precision(self) -> Precision:
+        """Return the bits per dimension that vectors are stored in; `FullPrecision` for a backend that has one form."""
 
     def find_missing(
         self, model: str, limit: int, scopes: Sequence[Scope] | None = None, packing: str | None = None
@@ -177,8 +95,9 @@ class Encodings(Protocol):
         the wanted bits.
         """
 
-    def count_missing(self, model: str, packing: str | None = None) -> int:
-        """Return how many texts `find_missing` would return without a limit."""
+    def count(self, packings: Mapping[str, str | None] | None = None) -> EncodingCounts:
+        """Return how many texts each model has encoded, and how many texts `find_missing` would return without a limit
+        for each of these models with its packing."""
 
     def put(self, model: str, encodings: Iterable[TextEncoding]) -> None:
         """Store what a model computed for these texts; texts that no longer exist are skipped.
@@ -187,32 +106,14 @@ class Encodings(Protocol):
         than the wanted bits. Below `MIN_BITS_FOR_STATES` no token states are stored.
         """
 
-    def count_by_model(self) -> dict[str, int]:
-        """Return how many texts each model has encoded."""
-
     def drop_model(self, model: str) -> None:
         """Delete everything that a model computed."""
 
-    def vectors(self, model: str, ids: Sequence[AtomId]) -> dict[AtomId, Floats]:
-        """Return the vectors of the first passage of each atom, one row per chunk; without those not encoded."""
+    def vectors(
+        self, model: str, keys: Collection[PassageKey], *, only_reduced: bool = False
+    ) -> dict[PassageKey, TextVectors]:
+        """Return the vectors of passages, without those not encoded; `only_reduced`: those in less than full
+        precision."""
 
     def states(self, models: Sequence[str], digests: Iterable[bytes]) -> dict[str, dict[bytes, PackedStates]]:
         """Return for each model the token states of texts in any packing; without those not encoded."""
-
-    def set_precision(self, bits: Mapping[AtomId, int], *, dry_run: bool = False) -> PrecisionChange:
-        """Store the vectors of these atoms in so many bits; those that cannot be converted become missing.
-
-        Until they are encoded again the stored ones are used. Another process may continue with what it has loaded.
-        """
-
-    def unused_bytes(self) -> int:
-        """Return about how many bytes of the index hold nothing since vectors were stored in fewer bits or deleted."""
-
-    def reclaim(self) -> int:
-        """Give unused bytes back to the disk if they are worth the work; return how many. Waits for no reader."""
-
-    def coarse_vectors(self, model: str, keys: Collection[PassageKey]) -> dict[PassageKey, tuple[int, Floats]]:
-        """Return, for passages below full precision, the bits and the decoded vectors, one row per chunk."""
-
-    def sizes(self) -> EncodingSizes:
-        """Return the size of all vectors and token states."""

@@ -42,7 +42,7 @@ class FingerprintText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
-    """What to erase from the journal, in one commit.
+    """The request to erase from the journal, in one commit.
 
     `erased_ids`: atoms of which only a stub stays, each with the fingerprint in `stub_fingerprints`. `rewritten`: every
     version of other atoms without the erased text, oldest first. `reasons`: the journal positions of commits that lose
@@ -89,7 +89,7 @@ class CommitReason:
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """Where words occur: atoms of which any version contains one of them, and reasons of commits."""
+    """The places where words occur: atoms of which any version contains one of them, and reasons of commits."""
 
     atom_ids: tuple[AtomId, ...]
     reasons: tuple[CommitReason, ...]

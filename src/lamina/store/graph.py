@@ -49,9 +49,14 @@ class Graph(Protocol):
     """The links that atoms have: relations, evidence, successors, and what they share."""
 
     def edges(
-        self, ids: Iterable[str], scopes: Sequence[Scope], statuses: Collection[Status] | None = None
+        self,
+        ids: Iterable[str] | None,
+        scopes: Sequence[Scope],
+        statuses: Collection[Status] | None = None,
+        name: RelationName | None = None,
     ) -> list[Edge]:
-        """Return the links from or to these atoms or shared things; with `statuses`, only from atoms of these."""
+        """Return the links from or to these atoms or shared things, or of all; with `statuses`, only from atoms of
+        these; with a name, only relations of this name."""
 
     def neighbourhood(
         self,
@@ -66,9 +71,6 @@ class Graph(Protocol):
 
         Links of a node that has more than `max_links` are not followed, and none with a name in `without`.
         """
-
-    def find_relations(self, name: RelationName, scopes: Sequence[Scope], statuses: Collection[Status]) -> list[Edge]:
-        """Return every relation of this name from atoms with these statuses, within the scopes."""
 
     def find_successors(self, ids: Collection[AtomId], scopes: Sequence[Scope]) -> dict[AtomId, list[AtomId]]:
         """Return for each atom its nearest successors whose status is not an end status.

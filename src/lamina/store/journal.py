@@ -119,11 +119,13 @@ class Journal(Protocol):
         *,
         until: int | None = None,
         commit: str | None = None,
+        key: str | None = None,
         limit: int | None = None,
     ) -> list[JournalEntry]:
         """Return the commits in (`since`, `until`] that touched these scopes, oldest first.
 
-        With `limit`, only the newest.
+        With `key`, only the one that was made in one of these scopes with this idempotency key. With `limit`, only the
+        newest.
         """
 
     def versions(self, atom_id: AtomId) -> list[AtomVersion]:
@@ -134,9 +136,6 @@ class Journal(Protocol):
 
     def last_commit_at(self) -> datetime | None:
         """Return the time of the last commit; None before the first one."""
-
-    def has_key(self, scope: Scope, key: str) -> bool:
-        """Return whether a commit of this scope had this idempotency key."""
 
     def count(self, scopes: Sequence[Scope]) -> int:
         """Return how many commits were made in these scopes."""

@@ -20,8 +20,8 @@ from lamina.atom.decisions import (
 from lamina.atom.provenance import TRUST, Origin, Scope, limit_origin
 from lamina.atom.status import ENDED, Status, TransitionCause
 from lamina.clock import Clock
+from lamina.store.admin import FileProblem
 from lamina.store.base import AtomChange, AtomFilter, Commit, FileSnapshot, Store, TransactionMode
-from lamina.store.problems import FileProblem
 from lamina.store.projection import FileChanges, FileRecord
 from lamina.sync.field_edits import (
     DecideNew,

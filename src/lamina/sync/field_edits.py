@@ -10,7 +10,7 @@ from lamina.atom.atom import FIXED_FIELDS, Atom, Evidence, kind_defaults
 from lamina.atom.passage import close_segment, parse_segment
 from lamina.atom.status import ENDED, TRANSITIONS, Status, TransitionCause, check_transition
 from lamina.errors import TransitionRefused
-from lamina.store.problems import FileProblem
+from lamina.store.admin import FileProblem
 from lamina.vault.atom_file import ParsedFile
 from lamina.vault.frontmatter_fields import SIGNAL_FIELDS
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import date, timedelta
 from pathlib import Path
 
+from lamina.atom.atom import AtomId
+from lamina.atom.provenance import Scope
 from lamina.errors import NotFound
-from lamina.store.chat_usage import DailyUsage, ModelUsage
-from lamina.store.problems import FileProblem
+from lamina.store.admin import DailyUsage, FileProblem, ModelUsage, Recalls, Retention, SavedRecall, Usage
 from lamina.testing.store_harness import ANN, DAY, LOCAL, NOON, Contract, StoreHarness, raises
 
 
@@ -41,6 +42,17 @@ TODAY = date(2026, 11, 16)
 TOMORROW = TODAY + timedelta(days=1)
 
 
+def day_total(usage: Usage, day: date) -> ModelUsage:
+    """Return what all models together used on a day."""
+    used = [counted.usage for counted in usage.days() if counted.day == day]
+    return ModelUsage(
+        sum(one.calls for one in used),
+        sum(one.tokens_in for one in used),
+        sum(one.tokens_out for one in used),
+        sum(one.money for one in used),
+    )
+
+
 class UsageContract(Contract):
     """Tests of the usage counted by day and model."""
 
@@ -50,7 +62,6 @@ class UsageContract(Contract):
             assert one.store.admin.usage.add(TODAY, "a", ModelUsage(1, 10, 2, 0.5)) == ModelUsage(1, 10, 2, 0.5)
             assert other.store.admin.usage.add(TODAY, "b", ModelUsage(1, 5, 1, 0.25)) == ModelUsage(2, 15, 3, 0.75)
             other.store.admin.usage.add(TOMORROW, "a", ModelUsage(calls=1))
-            assert one.store.admin.usage.day_total(TODAY) == ModelUsage(2, 15, 3, 0.75)
             assert one.store.admin.usage.days() == [
                 DailyUsage(TOMORROW, "a", ModelUsage(calls=1)),
                 DailyUsage(TODAY, "a", ModelUsage(1, 10, 2, 0.5)),
@@ -60,9 +71,14 @@ class UsageContract(Contract):
     def test_usage_of_earlier_days_is_pruned(self, harness: StoreHarness) -> None:
         usage = harness.store.admin.usage
         usage.add(TODAY, "a", ModelUsage(calls=1)), usage.add(TOMORROW, "a", ModelUsage(calls=2))
-        assert usage.prune(TOMORROW) == 1
-        assert usage.day_total(TODAY) == ModelUsage()
-        assert usage.day_total(TOMORROW) == ModelUsage(calls=2)
+        assert harness.store.admin.prune(Retention(NOON, TOMORROW))["usage"] == 1
+        assert usage.days() == [DailyUsage(TOMORROW, "a", ModelUsage(calls=2))]
+
+
+def hits_of(recalls: Recalls, recall_id: str, scope: Scope) -> list[AtomId] | None:
+    """Return the atoms that a recall of this scope returned; None if it is unknown."""
+    saved = recalls.read(scope, recall_id=recall_id)
+    return list(saved[0].atom_ids) if saved else None
 
 
 class RecallContract(Contract):
@@ -71,43 +87,45 @@ class RecallContract(Contract):
     def test_a_recall_is_known_after_reopening_in_its_scope_only(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             one, other = harness.add("one"), harness.add("other")
-            harness.store.admin.recalls.save("r1", [other.id, one.id, other.id], NOON, LOCAL)
-            harness.store.admin.recalls.save("r2", [], NOON, LOCAL)
+            harness.store.admin.recalls.save(SavedRecall("r1", (other.id, one.id, other.id)), NOON, LOCAL)
+            harness.store.admin.recalls.save(SavedRecall("r2", ()), NOON, LOCAL)
         with self.open_harness(tmp_path) as harness:
             recalls = harness.store.admin.recalls
-            assert recalls.hits("r1", LOCAL) == [other.id, one.id]
-            assert recalls.hits("r2", LOCAL) == []
-            assert recalls.hits("r1", ANN) is recalls.hits("r3", LOCAL) is None
+            assert hits_of(recalls, "r1", LOCAL) == [other.id, one.id]
+            assert hits_of(recalls, "r2", LOCAL) == []
+            assert hits_of(recalls, "r1", ANN) is hits_of(recalls, "r3", LOCAL) is None
 
     def test_a_recall_is_answered_once_by_its_own_scope(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as one, self.open_harness(tmp_path) as other:
-            one.store.admin.recalls.save("r1", [one.add().id], NOON, LOCAL)
+            one.store.admin.recalls.save(SavedRecall("r1", (one.add().id,)), NOON, LOCAL)
             raises(NotFound, other.store.admin.recalls.mark_answered, "r1", ANN)
             raises(NotFound, other.store.admin.recalls.mark_answered, "r2", LOCAL)
             assert other.store.admin.recalls.mark_answered("r1", LOCAL)
             assert not one.store.admin.recalls.mark_answered("r1", LOCAL)
 
     def test_recent_recalls_of_a_scope_list_what_they_returned(self, harness: StoreHarness) -> None:
-        assert harness.store.admin.recalls.recent(LOCAL, 5) == []
+        recalls = harness.store.admin.recalls
+        assert recalls.read(LOCAL, limit=5) == []
         a, b, c = (harness.add(word).id for word in ("one", "two", "three"))
         for name, ids, scope in (("r1", [a], LOCAL), ("r2", [b, c], LOCAL), ("r3", [c, b], LOCAL), ("r4", [a], ANN)):
-            harness.store.admin.recalls.save(name, ids, NOON, scope)
-        assert harness.store.admin.recalls.recent(LOCAL, 2) == [c, b]
-        assert harness.store.admin.recalls.recent(LOCAL, 9) == [c, b, a]
-        assert harness.store.admin.recalls.recent(ANN, 9) == [a]
+            recalls.save(SavedRecall(name, tuple(ids)), NOON, scope)
+        assert recalls.read(LOCAL) == [SavedRecall("r3", (c, b))]
+        assert [recall.id for recall in recalls.read(LOCAL, limit=9)] == ["r3", "r2", "r1"]
+        assert recalls.read(ANN, limit=9) == [SavedRecall("r4", (a,))]
 
     def test_old_recalls_are_pruned(self, harness: StoreHarness) -> None:
         recalls, atom = harness.store.admin.recalls, harness.add()
-        assert recalls.prune(NOON) == 0
+        assert harness.store.admin.prune(Retention(NOON, TODAY))["recalls"] == 0
         for days, scope in ((2, LOCAL), (1, ANN), (0, LOCAL)):
-            recalls.save(f"r{days}", [atom.id], NOON - days * DAY, scope)
-        assert [recalls.prune(NOON - DAY), recalls.prune(NOON - DAY)] == [1, 0]
-        assert recalls.hits("r2", LOCAL) is None
-        assert recalls.hits("r1", ANN) == recalls.hits("r0", LOCAL) == [atom.id]
+            recalls.save(SavedRecall(f"r{days}", (atom.id,)), NOON - days * DAY, scope)
+        counts = [harness.store.admin.prune(Retention(NOON - DAY, TODAY))["recalls"] for _ in range(2)]
+        assert counts == [1, 0]
+        assert hits_of(recalls, "r2", LOCAL) is None
+        assert hits_of(recalls, "r1", ANN) == hits_of(recalls, "r0", LOCAL) == [atom.id]
 
     def test_recalls_are_not_in_the_journal_and_survive_a_rebuild(self, harness: StoreHarness) -> None:
         atom = harness.add()
-        harness.store.admin.recalls.save("r1", [atom.id], NOON, LOCAL)
+        harness.store.admin.recalls.save(SavedRecall("r1", (atom.id,)), NOON, LOCAL)
         harness.store.admin.rebuild_index()
         assert harness.journal.position() == 1
-        assert harness.store.admin.recalls.hits("r1", LOCAL) == [atom.id]
+        assert hits_of(harness.store.admin.recalls, "r1", LOCAL) == [atom.id]

@@ -10,6 +10,7 @@ from lamina.atom.atom import AtomId, Evidence, Relation, RelationName
 from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.status import Status
 from lamina.store.base import AtomFilter, TextQuery
+from lamina.store.passages import PassageFilter
 from lamina.testing.capabilities import Capability
 from lamina.testing.store_harness import ANN, BOB, DAY, LOCAL, NOON, OTHER, Contract
 from lamina.vault import layout
@@ -62,9 +63,11 @@ class AtomReadContract(Contract):
             assert harness.store.atoms.read(AtomFilter(scopes=(), ids=(atom.id,))) == []
             assert harness.journal.read([]) == []
             assert harness.store.graph.edges([atom.id], []) == []
-            assert harness.store.atoms.count_by([], "status") == {}
-            every: dict[str, Any] = {"statuses": frozenset(Status), "memory_types": frozenset(MemoryType)}
-            query = TextQuery(scopes=(), tokens=("tea",), valid_at=NOON, limit=10, **every)
+            assert harness.store.atoms.count_by("status", AtomFilter(scopes=())) == {}
+            everything = PassageFilter(
+                scopes=(), statuses=frozenset(Status), memory_types=frozenset(MemoryType), valid_at=NOON
+            )
+            query = TextQuery(filter=everything, tokens=("tea",), limit=10)
             assert harness.store.passages.search_text(query) == []
 
     def test_many_filters_return_what_each_of_them_returns(self, tmp_path: Path) -> None:
@@ -90,7 +93,7 @@ class AtomReadContract(Contract):
                 assert {atom.scope for atom in harness.read(*filters)} == set(filters)
                 assert len(harness.find_ids("tea", *filters)) == len(filters)
                 assert {entry.scope for entry in harness.journal.read(filters)} == set(filters)
-                assert harness.store.atoms.count_by(filters, "status") == {"active": len(filters)}
+                assert harness.store.atoms.count_by("status", AtomFilter(scopes=filters)) == {"active": len(filters)}
 
     def test_every_part_of_a_filter_selects_atoms(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -103,7 +106,9 @@ class AtomReadContract(Contract):
 
             def chosen(**filters: Any) -> set[AtomId]:
                 matches = {atom.id for atom in harness.read(**filters)}
-                assert harness.store.atoms.count(AtomFilter(scopes=(LOCAL,), **filters, limit=1)) == len(matches)
+                assert sum(
+                    harness.store.atoms.count_by("status", AtomFilter(scopes=(LOCAL,), **filters, limit=1)).values()
+                ) == len(matches)
                 return matches
 
             assert chosen() == {plain.id, rule.id, city.id, bare.id}
@@ -178,10 +183,14 @@ class AtomReadContract(Contract):
     def test_counts_of_atoms_by_field(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             harness.add("a"), harness.add("b", kind="rule"), harness.add("c", status=Status.ARCHIVED)
-            assert harness.store.atoms.count_by([LOCAL], "status") == {"active": 2, "archived": 1}
-            assert harness.store.atoms.count_by([LOCAL], "kind") == {"fact": 2, "rule": 1}
-            assert harness.store.atoms.count_by([LOCAL], "memory_type") == {"fact": 2, "procedure": 1}
-            assert harness.store.atoms.count_by([LOCAL], "layer") == {"semantic": 2, "procedural": 1}
+            counts = {
+                "status": {"active": 2, "archived": 1},
+                "kind": {"fact": 2, "rule": 1},
+                "memory_type": {"fact": 2, "procedure": 1},
+                "layer": {"semantic": 2, "procedural": 1},
+            }
+            for field, expected in counts.items():
+                assert harness.store.atoms.count_by(field, AtomFilter(scopes=(LOCAL,), limit=1)) == expected
 
 
 def _seconds(moment: datetime | None) -> float:

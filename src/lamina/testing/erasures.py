@@ -101,8 +101,8 @@ class ErasureContract(Contract):
         harness.clock.at += DAY
         erase_atoms(harness, harness.add("the tea is green"), fingerprints={TEA_FINGERPRINT: 0.3})
         second = harness.journal.last_commit_at()
-        found = [harness.erasures.find_erased([TEA_FINGERPRINT], trust) for trust in (0.3, 0.5, 1.0)]
-        assert [times[TEA_FINGERPRINT] for times in found] == [second, first, first]
+        erased = [harness.erasures.find_erased([TEA_FINGERPRINT], trust) for trust in (0.3, 0.5, 1.0)]
+        assert [times[TEA_FINGERPRINT] for times in erased] == [second, first, first]
 
     def test_versions_are_rewritten_and_the_journal_still_verifies(self, harness: StoreHarness) -> None:
         gone = harness.add("the tea is green")

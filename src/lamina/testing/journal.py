@@ -119,19 +119,22 @@ class CommitContract(Contract):
 
     def test_a_key_is_known_in_its_scope_after_its_commit(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
-            assert not harness.journal.has_key(LOCAL, "k1")
+            assert harness.journal.read([LOCAL], key="k1") == []
             raises(InvalidInput, harness.commit, harness.new_atom("  "), key="k1")
-            assert not harness.journal.has_key(LOCAL, "k1")
+            assert harness.journal.read([LOCAL], key="k1") == []
             with harness.store.transaction(TransactionMode.TRIAL):
                 harness.commit(harness.new_atom("tried"), key="k1")
-                assert harness.journal.has_key(LOCAL, "k1")
-            assert not harness.journal.has_key(LOCAL, "k1")
+                assert harness.journal.read([LOCAL], key="k1")
+            assert harness.journal.read([LOCAL], key="k1") == []
             harness.commit(harness.new_atom("once"), key="k1")
-            assert harness.journal.has_key(LOCAL, "k1")
-            assert not harness.journal.has_key(LOCAL, "k2")
-            assert not harness.journal.has_key(OTHER, "k1")
+            assert harness.journal.read([LOCAL], key="k1")
+            assert harness.journal.read([LOCAL], key="k2") == []
+            assert harness.journal.read([OTHER], key="k1") == []
+            harness.commit(harness.new_atom("shared"), scope=ANN, key="k3")
+            assert harness.journal.read([ANN], key="k3")
+            assert harness.journal.read([LOCAL], key="k3") == []
         with self.open_harness(tmp_path) as harness:
-            assert harness.journal.has_key(LOCAL, "k1")
+            assert harness.journal.read([LOCAL], key="k1")
 
     def test_every_commit_is_later_than_the_one_before_whatever_the_clock_says(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:

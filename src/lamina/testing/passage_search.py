@@ -1,9 +1,10 @@
-"""Contract of the search over passages: the nearest of them, their neighbours, and what a score may depend on."""
+"""Contract of the search over passages: the nearest of each part, their neighbours, and what results may depend on."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -13,16 +14,18 @@ from lamina.atom.passage import passages_of, render_passage
 from lamina.atom.provenance import Scope
 from lamina.atom.status import Status, TransitionCause
 from lamina.store.base import AtomFilter, TransactionMode
-from lamina.store.encodings import PassageKey, ScoreTerms
+from lamina.store.encodings import PassageKey
+from lamina.store.passages import Partition
 from lamina.testing.store_harness import ANN, BOB, DAY, LOCAL, NOON, OTHER, Contract
 from lamina.testing.stored_encodings import WORDS, commit_random_atoms, commit_segment, missing_texts
 from lamina.testing.vector_reference import (
     COSINE_TOLERANCE,
     MODEL,
-    brute_force_scores,
+    brute_force_cosines,
     encode_missing,
+    nearest_cosines,
     nearest_passages,
-    nearest_scores,
+    part_of,
     question_vector,
     text_digests,
     vector_query,
@@ -31,9 +34,9 @@ from lamina.text.time_windows import TimeWindows
 
 
 class PassageSearchContract(Contract):
-    """Tests of the passages that a query returns, and their scores."""
+    """Tests of the passages that a query returns, and their cosines."""
 
-    def test_the_nearest_passages_equal_those_of_a_brute_force_search(self, tmp_path: Path) -> None:
+    def test_the_nearest_passages_of_each_part_equal_those_of_a_brute_force_search(self, tmp_path: Path) -> None:
         random = Random(5)
         with self.open_harness(tmp_path) as harness:
             commit_random_atoms(harness, random, 120)
@@ -41,57 +44,49 @@ class PassageSearchContract(Contract):
             for n in range(40):
                 question = " ".join(random.choices(WORDS, k=2))
                 scopes = random.choice(((LOCAL,), (LOCAL, ANN), (ANN,), (LOCAL, ANN, OTHER), (BOB,)))
-                first = NOON - random.randrange(100) * DAY
-                window = TimeWindows(((first, first + 115 * DAY),))
+                statuses = random.sample(list(Status), 4)
                 filters = {
-                    "status_weights": {
-                        status: random.choice((1.0, 0.5, 0.25)) for status in random.sample(list(Status), 4)
-                    },
+                    "statuses": frozenset(statuses),
                     "memory_types": frozenset(random.sample(list(MemoryType), random.randint(1, len(MemoryType)))),
                     "layers": random.choice((None, frozenset(random.sample(list(Layer), 3)))),
                     "valid_at": random.choice((NOON - DAY, NOON, NOON + DAY / 2, NOON + DAY, NOON + 9 * DAY)),
-                    "vector_weight": random.choice((1.0, 0.5)),
-                    "text_scores": {
-                        (match.atom_id, match.n): match.score
-                        for match in harness.search(question, *scopes, statuses=frozenset(Status), limit=9)
-                    },
-                    "text_weight": random.choice((0.0, 0.25)),
-                    "terms": ScoreTerms({"Ann": 0.1, "assistant": -0.3}, window, 0.2),
                 }
-                expected = brute_force_scores(harness, question, vector_query(harness, question, *scopes, **filters))
+                expected = brute_force_cosines(harness, question, vector_query(harness, question, *scopes, **filters))
                 whole = nearest_passages(harness, question, *scopes, **filters, limit=10_000)
                 assert whole.keys() == expected.keys()
                 for key, passage in whole.items():
-                    assert abs(passage.cosine - expected[key][0]) < COSINE_TOLERANCE
-                    assert abs(passage.score - expected[key][1]) < COSINE_TOLERANCE
+                    assert abs(passage.cosine - expected[key]) < COSINE_TOLERANCE
                     assert passage.scope in scopes
-                limit = random.randint(1, 20)
-                best = nearest_passages(harness, question, *scopes, **filters, limit=limit)
+                first = NOON - random.randrange(100) * DAY
+                partition = Partition(
+                    random.choice(((), (frozenset(statuses[:2]), frozenset(statuses[2:3])))),
+                    random.choice(((), (frozenset({"Ann"}), frozenset({"assistant", "no one"})))),
+                    random.choice((None, TimeWindows(((first, first + 115 * DAY),)))),
+                )
+                limit = random.randint(1, 12)
+                best = nearest_passages(harness, question, *scopes, **filters, limit=limit, partition=partition)
                 assert best == {key: whole[key] for key in best}
-                cut = sorted((near.score for near in whole.values()), reverse=True)[:limit]
-                assert {key for key, near in whole.items() if cut and near.score > cut[-1]} <= best.keys(), n
-                assert len(best) >= len(cut)
-                assert all(near.score >= cut[-1] for near in best.values())
+                for part in map(partial(part_of, partition), whole.values()):
+                    cosines = [near.cosine for near in whole.values() if part_of(partition, near) == part]
+                    cut = sorted(cosines, reverse=True)[:limit][-1]
+                    of_part = {key for key, near in whole.items() if part_of(partition, near) == part}
+                    assert {key for key in of_part if whole[key].cosine > cut} <= best.keys(), n
+                    assert len(of_part & best.keys()) >= min(limit, len(of_part))
+                    assert all(whole[key].cosine >= cut for key in of_part & best.keys())
 
     def test_a_near_passage_has_its_speaker_time_and_status(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             turns = [render_passage(1, "tea?", "Ann", NOON - DAY), render_passage(2, "yes", None, None)]
             talk = harness.add("\n\n".join(turns), kind="narrative", session_id="s", segment_id="s-1", observed_at=NOON)
-            fact = harness.add("black", subject="tea", scope=ANN, status=Status.ARCHIVED, observed_at=NOON - 2 * DAY)
+            fact = harness.add("black on 2 May 2020", scope=ANN, status=Status.ARCHIVED, observed_at=NOON - 2 * DAY)
             encode_missing(harness)
-            midnight = NOON - DAY / 2
-            span = TimeWindows(((midnight - 3 * DAY, midnight),))
-            matches = nearest_passages(harness, "tea", LOCAL, ANN, terms=ScoreTerms({}, span, 0.5))
+            matches = nearest_passages(harness, "tea", LOCAL, ANN)
             assert matches.keys() == {(talk.id, 1), (talk.id, 2), (fact.id, 1)}
             first, second, third = matches[talk.id, 1], matches[talk.id, 2], matches[fact.id, 1]
-            assert (first.speaker, first.at_ms, first.is_question, first.in_window) == (
-                "Ann",
-                _ms(NOON - DAY),
-                True,
-                True,
-            )
-            assert (second.speaker, second.at_ms, second.is_question, second.in_window) == ("", _ms(NOON), False, False)
-            assert (third.speaker, third.at_ms, third.in_window) == ("", _ms(NOON - 2 * DAY), True)
+            assert (first.speaker, first.at_ms, first.is_question) == ("Ann", _ms(NOON - DAY), True)
+            assert (second.speaker, second.at_ms, second.is_question) == ("", _ms(NOON), False)
+            assert (third.speaker, third.at_ms) == ("", _ms(NOON - 2 * DAY))
+            assert (first.mentioned_ms, third.mentioned_ms) == (None, _ms(datetime(2020, 5, 2, 12, tzinfo=UTC)))
             assert (third.scope, third.status, third.layer) == (ANN, Status.ARCHIVED, fact.layer)
             assert fact.recorded_at is not None
             assert (third.origin, third.recorded_ms) == (fact.origin, _ms(fact.recorded_at))
@@ -107,19 +102,15 @@ class PassageSearchContract(Contract):
                 harness.clock.at = NOON + n * DAY
                 tied.append(harness.add("milk", valid_from=NOON + n * DAY))
             encode_missing(harness)
-            texts = {(best.id, 1): 10.0}
             for limit in (1, 3, 20, 31):
-                first = nearest_passages(harness, "milk", limit=limit, text_scores=texts, text_weight=1.0)
+                first = nearest_passages(harness, "milk", limit=limit, keys=[(best.id, 1)])
                 assert (best.id, 1) in first
-                assert len(first) >= limit
-                assert len({near.score for key, near in first.items() if key != (best.id, 1)}) <= 1
-                if len(first) == limit:
-                    assert first.keys() - {(best.id, 1)} == {(atom.id, 1) for atom in tied[len(tied) - limit + 1 :]}
+                of_milk = first.keys() - {(best.id, 1)}
+                assert len({first[key].cosine for key in of_milk}) == 1
+                expected = tied if limit > 14 else tied[-limit:]
+                assert of_milk == {(atom.id, 1) for atom in expected}
                 harness.store.admin.rebuild_index()
-                assert (
-                    nearest_passages(harness, "milk", limit=limit, text_scores=texts, text_weight=1.0).keys()
-                    == first.keys()
-                )
+                assert nearest_passages(harness, "milk", limit=limit, keys=[(best.id, 1)]).keys() == first.keys()
 
     def test_what_an_agent_learnt_is_searched_alone_by_words_vectors_and_fields(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -146,40 +137,36 @@ class PassageSearchContract(Contract):
                 assert counted == {"not learnt by this agent": 2}
                 harness.store.admin.rebuild_index()
 
-    def test_a_passage_without_a_vector_is_scored_by_its_words_alone(self, tmp_path: Path) -> None:
+    def test_a_passage_without_a_vector_is_returned_only_if_it_is_named(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             seen = harness.add("tea")
             encode_missing(harness)
-            fresh, silent = harness.add("fresh"), harness.add("silent")
+            fresh = harness.add("fresh")
             assert nearest_passages(harness, "tea").keys() == {(seen.id, 1)}
-            matches = nearest_passages(
-                harness, "tea", text_scores={(fresh.id, 1): 2.0, (silent.id, 2): 9.0}, text_weight=0.25
-            )
-            assert matches.keys() == {(seen.id, 1), (fresh.id, 1)}
-            assert (matches[fresh.id, 1].cosine, matches[fresh.id, 1].score) == (0.0, 0.5)
-            assert nearest_passages(harness, "tea", extra_keys=[(silent.id, 1)])[silent.id, 1].cosine == 0.0
+            matches = nearest_cosines(harness, "tea", keys=[(fresh.id, 1), (fresh.id, 2), (seen.id, 1)])
+            assert matches.keys() == {(seen.id, 1), (fresh.id, 1)} and matches[fresh.id, 1] == 0.0
             assert nearest_passages(harness, "tea", model="unknown").keys() == set()
             assert nearest_passages(harness, "tea", limit=0) == {}
 
-    def test_additional_passages_are_returned_if_they_pass_the_filters(self, tmp_path: Path) -> None:
+    def test_named_passages_are_returned_if_they_pass_the_filters(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             atoms = [harness.add(f"tea {n}") for n in range(20)]
             theirs, past = harness.add("theirs", scope=ANN), harness.add("past", status=Status.SUPERSEDED)
             encode_missing(harness)
-            everything = nearest_scores(harness, "tea 3", limit=100)
+            everything = nearest_cosines(harness, "tea 3", limit=100)
             (best,) = nearest_passages(harness, "tea 3", limit=1)
-            extra_keys: list[PassageKey] = [
+            keys: list[PassageKey] = [
                 (atoms[7].id, 1),
                 (atoms[8].id, 1),
                 (atoms[8].id, 2),
                 (theirs.id, 1),
                 (past.id, 1),
             ]
-            matches = nearest_scores(harness, "tea 3", limit=1, extra_keys=extra_keys)
-            assert matches.keys() == {best, *extra_keys[:2]}
+            matches = nearest_cosines(harness, "tea 3", limit=1, keys=keys)
+            assert matches.keys() == {best, *keys[:2]}
             assert matches == {key: everything[key] for key in matches}
 
-    def test_neighbours_of_the_best_are_returned_within_their_session_and_scope_only(self, tmp_path: Path) -> None:
+    def test_neighbours_of_passages_are_those_of_their_session_and_scope(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             parts = []
             for n in range(3):
@@ -197,50 +184,36 @@ class PassageSearchContract(Contract):
             assert sorted(order, key=places.__getitem__) == order
             assert [places[key] - places[order[0]] for key in order] == list(range(12))
             for reach in (1, 2, 5):
-                for place, text in (
-                    (0, "part 0 turn 0"),
-                    (3, "part 0 turn 3"),
-                    (4, "part 1 turn 0"),
-                    (11, "part 2 turn 3"),
-                ):
-                    assert next(iter(nearest_passages(harness, text, LOCAL, ANN))) == order[place]
-                    matches = nearest_passages(harness, text, LOCAL, ANN, limit=1, neighbours=reach)
-                    assert matches.keys() == set(order[max(0, place - reach) : place + reach + 1])
+                for place in (0, 3, 4, 11):
+                    around = {"limit": 0, "neighbours_of": [order[place]], "reach": reach}
+                    matches = nearest_passages(harness, "x", LOCAL, ANN, **around)
+                    assert matches.keys() == set(order[max(0, place - reach) : place + reach + 1]) - {order[place]}
                     assert len({near.session for near in matches.values()}) == 1
-            assert (
-                nearest_passages(harness, "a fact 1", limit=1, neighbours=3).keys()
-                == nearest_passages(harness, "a fact 1", limit=1).keys()
-            )
+            (fact,) = nearest_passages(harness, "a fact 1", limit=1)
+            assert nearest_passages(harness, "a fact 1", limit=0, neighbours_of=[fact], reach=3) == {}
 
     def test_neighbours_are_right_after_a_session_grows_or_loses_a_part(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             first = commit_segment(harness, "one", "two")
+            around = {"limit": 0, "keys": [(first.id, 2)], "neighbours_of": [(first.id, 2)]}
             encode_missing(harness)
-            assert nearest_passages(harness, "two", limit=1, neighbours=1).keys() == {(first.id, 1), (first.id, 2)}
+            assert nearest_passages(harness, "two", **around).keys() == {(first.id, 1), (first.id, 2)}
             harness.clock.at += timedelta(minutes=1)
             second = commit_segment(harness, "three")
             encode_missing(harness)
-            assert nearest_passages(harness, "two", limit=1, neighbours=1).keys() == {
-                (first.id, 1),
-                (first.id, 2),
-                (second.id, 1),
-            }
+            assert nearest_passages(harness, "two", **around).keys() == {(first.id, 1), (first.id, 2), (second.id, 1)}
             harness.clock.at += timedelta(minutes=1)
             third = commit_segment(harness, "four")
             encode_missing(harness)
             harness.commit(second.with_(status=Status.TOMBSTONED))
-            matches = nearest_passages(harness, "two", limit=1, neighbours=1)
+            matches = nearest_passages(harness, "two", **around)
             assert matches.keys() == {(first.id, 1), (first.id, 2), (third.id, 1)}
             assert sorted(near.position for near in matches.values()) == [0, 1, 2]
-            matches = nearest_passages(harness, "two", limit=1, neighbours=1, status_weights=dict.fromkeys(Status, 1.0))
+            matches = nearest_passages(harness, "two", **around, statuses=frozenset(Status))
             assert matches.keys() == {(first.id, 1), (first.id, 2), (second.id, 1)}
             grown = f"{first.content}\n\n{render_passage(3, 'and more', 'Ann', NOON)}"
             harness.commit(first.with_(content=grown))
-            assert nearest_passages(harness, "two", limit=1, neighbours=1).keys() == {
-                (first.id, 1),
-                (first.id, 2),
-                (first.id, 3),
-            }
+            assert nearest_passages(harness, "two", **around).keys() == {(first.id, 1), (first.id, 2), (first.id, 3)}
 
     def test_a_snapshot_contains_every_commit_made_before_it(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as one, self.open_harness(tmp_path) as other:
@@ -251,21 +224,20 @@ class PassageSearchContract(Contract):
                     encode_missing(one)
                     assert nearest_passages(one, "tea").keys() == kept
                     assert set(one.find_ids("tea")) == {atom_id for atom_id, _ in kept}
-                    assert nearest_scores(one, "tea") == nearest_scores(one, "tea")
+                    assert nearest_cosines(one, "tea") == nearest_cosines(one, "tea")
 
     def test_status_changes_and_revisions_take_effect_immediately(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             atom, other = harness.add("tea"), harness.add("milk")
             encode_missing(harness)
-            (full,) = (near.score for key, near in nearest_passages(harness, "tea").items() if key == (atom.id, 1))
+            assert nearest_passages(harness, "tea")[atom.id, 1].status is Status.ACTIVE
             atom = harness.commit(atom.with_(status=Status.ARCHIVED)).atoms[0]
-            halved = nearest_passages(harness, "tea")[atom.id, 1]
-            assert (halved.status, halved.score) == (Status.ARCHIVED, full / 2)
+            assert nearest_passages(harness, "tea")[atom.id, 1].status is Status.ARCHIVED
             atom = harness.commit(atom.with_(status=Status.TOMBSTONED)).atoms[0]
             assert nearest_passages(harness, "tea").keys() == {(other.id, 1)}
-            assert (atom.id, 1) in nearest_passages(harness, "tea", status_weights={Status.TOMBSTONED: 1.0})
+            assert (atom.id, 1) in nearest_passages(harness, "tea", statuses=frozenset({Status.TOMBSTONED}))
             atom = harness.commit(atom.with_(status=Status.ACTIVE), way=TransitionCause.RESTORE).atoms[0]
-            assert nearest_passages(harness, "tea")[atom.id, 1].score == full
+            assert nearest_passages(harness, "tea")[atom.id, 1].status is Status.ACTIVE
             assert missing_texts(harness) == []
             atom = harness.commit(atom.with_(content="coffee")).atoms[0]
             assert nearest_passages(harness, "tea").keys() == {(other.id, 1)}
@@ -299,9 +271,9 @@ class PassageSearchContract(Contract):
                 harness.add(f"tea number {n}")
             commit_segment(harness, "tea said", "milk said", "sugar said")
             encode_missing(harness)
-            filters = {"limit": 5, "neighbours": 1, "terms": ScoreTerms({"Ann": 0.25, "Bob": 0.5})}
-            before, spoke = nearest_scores(harness, "tea", **filters), harness.store.passages.summary([LOCAL])
-            rarity = harness.store.passages.token_statistics([LOCAL], ["tea", "said"])
+            filters = {"limit": 5, "partition": Partition(speakers=(frozenset({"Ann"}), frozenset({"Bob"})))}
+            before = nearest_cosines(harness, "tea", **filters)
+            statistics = harness.store.passages.statistics([LOCAL], tokens=["tea", "said"])
             theirs = []
             for n in range(40):
                 scope = random.choice((ANN, BOB, OTHER))
@@ -313,14 +285,13 @@ class PassageSearchContract(Contract):
                 )
                 if n % 8 == 0:
                     encode_missing(harness)
-                assert nearest_scores(harness, "tea", **filters) == before
+                assert nearest_cosines(harness, "tea", **filters) == before
             for atom in theirs:
                 harness.commit(harness.current(atom).with_(content="gone", status=Status.TOMBSTONED), scope=atom.scope)
-            assert nearest_scores(harness, "tea", **filters) == before
+            assert nearest_cosines(harness, "tea", **filters) == before
             harness.store.admin.rebuild_index()
-            assert nearest_scores(harness, "tea", **filters) == before
-            assert harness.store.passages.summary([LOCAL]) == spoke
-            assert harness.store.passages.token_statistics([LOCAL], ["tea", "said"]) == rarity
+            assert nearest_cosines(harness, "tea", **filters) == before
+            assert harness.store.passages.statistics([LOCAL], tokens=["tea", "said"]) == statistics
 
     def test_cosines_of_given_passages_equal_those_of_the_search(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -338,7 +309,7 @@ class PassageSearchContract(Contract):
         with self.open_harness(tmp_path) as harness:
 
             def speakers(scopes: Sequence[Scope]) -> frozenset[str]:
-                return harness.store.passages.summary(scopes).speakers
+                return harness.store.passages.statistics(scopes).speakers
 
             assert speakers([LOCAL]) == frozenset()
             talk = commit_segment(harness, "hello", speaker="Ann")
@@ -360,12 +331,12 @@ class PassageSearchContract(Contract):
             harness.add("green tea"), harness.add("black tea"), harness.add("milk")
             harness.add("tea tea tea", scope=ANN)
             harness.add("tea then", status=Status.SUPERSEDED)
-            assert harness.store.passages.token_statistics([LOCAL, ANN, OTHER], ["tea", "milk", "nothing"]) == {
+            assert harness.store.passages.statistics([LOCAL, ANN, OTHER], tokens=["tea", "milk", "nothing"]).tokens == {
                 LOCAL: (3, {"tea": 2, "milk": 1}),
                 ANN: (1, {"tea": 1}),
             }
-            assert harness.store.passages.token_statistics([LOCAL], []) == {LOCAL: (3, {})}
-            assert harness.store.passages.token_statistics([], ["tea"]) == {}
+            assert harness.store.passages.statistics([LOCAL], tokens=[]).tokens == {LOCAL: (3, {})}
+            assert harness.store.passages.statistics([], tokens=["tea"]).tokens == {}
 
 
 def _ms(moment: datetime) -> int:

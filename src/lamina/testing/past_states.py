@@ -10,6 +10,7 @@ from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import render_passage
 from lamina.atom.status import Status
 from lamina.store.base import TextQuery, TransactionMode
+from lamina.store.passages import PassageFilter
 from lamina.testing.store_harness import ANN, DAY, LOCAL, NOON, STATUS_TRANSITIONS, Contract, StoreHarness
 from lamina.text.analyser import analyse
 
@@ -124,8 +125,7 @@ class PastStateContract(Contract):
             late = harness.add("zebra two")
             harness.commit(early.with_(content="panther"), late.with_(content="panther two"))
             assert {key[0] for key in _past_passage_keys(harness, "zebra")} == {early.id, late.id}
-            query = _query("zebra", known_by=NOON)
-            assert [match.atom_id for match, _ in harness.store.passages.search_past(query)] == [early.id]
+            assert [atom_id for atom_id, _ in _past_passage_keys(harness, "zebra", known_by=NOON)] == [early.id]
 
     def test_statements_valid_at_a_moment_are_found_superseded_or_not(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -156,18 +156,16 @@ class PastStateContract(Contract):
             }
 
 
-def _past_passage_keys(harness: StoreHarness, words: str) -> list[tuple[AtomId, int]]:
-    return sorted(near.key for _, near in harness.store.passages.search_past(_query(words)))
-
-
-def _query(words: str, **overrides: object) -> TextQuery:
+def _past_passage_keys(harness: StoreHarness, words: str, **overrides: object) -> list[tuple[AtomId, int]]:
+    """Return the past passages that match some words: those that atoms no longer have."""
     fields = {"known_by": NOON + 100 * DAY, **overrides}
-    return TextQuery(
+    passage_filter = PassageFilter(
         scopes=(LOCAL,),
-        tokens=tuple(dict.fromkeys(analyse(words))),
         statuses=frozenset(Status),
         memory_types=frozenset(MemoryType),
         valid_at=NOON,
-        limit=50,
         **fields,  # type: ignore[arg-type]
     )
+    query = TextQuery(filter=passage_filter, tokens=tuple(dict.fromkeys(analyse(words))), limit=50)
+    matches = harness.store.passages.search_text(query)
+    return sorted(match.past.key for match in matches if match.past is not None)

@@ -8,10 +8,20 @@ from random import Random
 import numpy as np
 
 from lamina.atom.atom import Atom
-from lamina.store.ageing_state import AgeingState
-from lamina.store.encodings import PrecisionChange, UnencodedText
+from lamina.store.encodings import UnencodedText
+from lamina.store.precision import PrecisionChange
+from lamina.store.signals import AgeingState
 from lamina.testing.capabilities import Capability, all_need
-from lamina.testing.store_harness import ANN, LOCAL, OTHER, Contract, StoreHarness, coverage, token_states
+from lamina.testing.store_harness import (
+    ANN,
+    LOCAL,
+    OTHER,
+    Contract,
+    StoreHarness,
+    count_missing,
+    coverage,
+    token_states,
+)
 from lamina.testing.stored_encodings import commit_random_atoms, commit_segment
 from lamina.testing.vector_reference import (
     COSINE_TOLERANCE,
@@ -32,8 +42,8 @@ NO_CHANGE = PrecisionChange({})
 def stored_bits(harness: StoreHarness, *atoms: Atom, model: str = MODEL) -> list[int]:
     """Return the bits in which the vectors of each passage are stored."""
     keys = [(atom.id, n) for atom in atoms for n in range(1, len(text_digests(atom)) + 1)]
-    coarse = harness.encodings.coarse_vectors(model, keys)
-    return [coarse[key][0] if key in coarse else 32 for key in keys]
+    reduced = harness.encodings.vectors(model, keys, only_reduced=True)
+    return [reduced[key].bits if key in reduced else 32 for key in keys]
 
 
 def texts_to_encode(harness: StoreHarness) -> list[UnencodedText]:
@@ -52,15 +62,17 @@ class PrecisionContract(Contract):
             encode_missing(harness)
             filters = {atom.id: bits for bits, atom in atoms.items()}
             moved = PrecisionChange({8: 1, 4: 1, 2: 1}, states=2)
-            assert encodings.set_precision(filters, dry_run=True) == moved
-            assert stored_bits(harness, *atoms.values()) == [32, 32, 32, 32] and encodings.sizes().states[0] == 4
-            assert encodings.set_precision(filters) == moved
-            assert encodings.set_precision(filters) == encodings.set_precision(filters, dry_run=True) == NO_CHANGE
+            assert encodings.precision.change(filters, dry_run=True) == moved
+            assert (
+                stored_bits(harness, *atoms.values()) == [32, 32, 32, 32] and encodings.precision.sizes().states[0] == 4
+            )
+            assert encodings.precision.change(filters) == moved
+            assert encodings.precision.change(filters) == encodings.precision.change(filters, dry_run=True) == NO_CHANGE
             assert stored_bits(harness, *atoms.values()) == [32, 8, 4, 2]
-            results = encodings.vectors(MODEL, [atom.id for atom in atoms.values()])
+            results = encodings.vectors(MODEL, [(atom.id, 1) for atom in atoms.values()])
             for bits, atom in atoms.items():
                 whole = make_vectors(atom.content)
-                assert np.array_equal(results[atom.id], unpack(pack(whole, bits)))
+                assert np.array_equal(results[atom.id, 1].rows, unpack(pack(whole, bits)))
             assert coverage(harness.store, MODEL, [LOCAL]) == (4, 4)
         with self.open_harness(tmp_path) as harness:
             for atom in atoms.values():
@@ -71,41 +83,42 @@ class PrecisionContract(Contract):
         encodings = harness.encodings
         slowly, at_once, fresh = harness.add("milk slowly"), harness.add("milk at once"), harness.new_atom("fresh")
         encode_missing(harness)
-        encodings.set_precision({slowly.id: 8})
-        before = encodings.coarse_vectors(MODEL, [(slowly.id, 1)])[slowly.id, 1][1]
-        assert encodings.set_precision({slowly.id: 4, at_once.id: 4}) == PrecisionChange({4: 2}, states=2)
+        encodings.precision.change({slowly.id: 8})
+        before = encodings.vectors(MODEL, [(slowly.id, 1)])[slowly.id, 1].rows
+        assert encodings.precision.change({slowly.id: 4, at_once.id: 4}) == PrecisionChange({4: 2}, states=2)
         assert stored_bits(harness, slowly, at_once) == [8, 4]
-        assert np.array_equal(encodings.coarse_vectors(MODEL, [(slowly.id, 1)])[slowly.id, 1][1], before)
+        assert np.array_equal(encodings.vectors(MODEL, [(slowly.id, 1)])[slowly.id, 1].rows, before)
         harness.commit(fresh)
         assert [unencoded.text for unencoded in texts_to_encode(harness)] == ["fresh", "milk slowly"]
-        assert encodings.count_missing(MODEL, "bytes") == 2 and encodings.count_missing(MODEL) == 1
+        assert count_missing(encodings, MODEL, "bytes") == 2 and count_missing(encodings, MODEL) == 1
         assert encode_missing(harness) == 2 and texts_to_encode(harness) == []
         assert stored_bits(harness, slowly, at_once) == [4, 4]
         for atom in (slowly, at_once):
-            made = encodings.coarse_vectors(MODEL, [(atom.id, 1)])[atom.id, 1][1]
-            assert np.array_equal(made, unpack(pack(make_vectors(atom.content), 4)))
+            vectors = encodings.vectors(MODEL, [(atom.id, 1)])[atom.id, 1].rows
+            assert np.array_equal(vectors, unpack(pack(make_vectors(atom.content), 4)))
 
     def test_raising_precision_restores_full_vectors_and_states(self, harness: StoreHarness) -> None:
         encodings, atom = harness.encodings, harness.add("tea")
         encode_missing(harness)
         for bits in (2, 8, 4, 32, 2, 32):
-            encodings.set_precision({atom.id: bits})
+            encodings.precision.change({atom.id: bits})
             encode_missing(harness)
             assert stored_bits(harness, atom) == [bits] and texts_to_encode(harness) == []
             states = token_states(harness.store, MODEL, text_digests(atom))
             assert states == ({text_digests(atom)[0]: make_states("tea")} if bits >= 8 else {})
-            assert encodings.sizes().vectors.keys() == {bits} and encodings.sizes().states[0] == (bits >= 8)
-        (vectors,) = encodings.vectors(MODEL, [atom.id]).values()
-        assert abs(vectors - make_vectors("tea")).max() <= COSINE_TOLERANCE
+            assert encodings.precision.sizes().vectors.keys() == {bits}
+            assert encodings.precision.sizes().states[0] == (bits >= 8)
+        (vectors,) = encodings.vectors(MODEL, [(atom.id, 1)]).values()
+        assert abs(vectors.rows - make_vectors("tea")).max() <= COSINE_TOLERANCE
 
     def test_reverting_a_precision_change_before_encoding_loses_nothing(self, harness: StoreHarness) -> None:
         encodings, atom = harness.encodings, harness.add("tea")
         encode_missing(harness)
         for bits in (8, 32, 8):
-            encodings.set_precision({atom.id: bits})
+            encodings.precision.change({atom.id: bits})
         assert stored_bits(harness, atom) == [8] and texts_to_encode(harness) == []
-        encodings.set_precision({atom.id: 4})
-        encodings.set_precision({atom.id: 8})
+        encodings.precision.change({atom.id: 4})
+        encodings.precision.change({atom.id: 8})
         assert stored_bits(harness, atom) == [8]
         assert [unencoded.text for unencoded in texts_to_encode(harness)] == ["tea"]
         encode_missing(harness)
@@ -116,27 +129,29 @@ class PrecisionContract(Contract):
         one, other = harness.add("tea"), harness.add("tea", scope=ANN)
         turns = commit_segment(harness, "tea", "milk")
         encode_missing(harness)
-        assert encodings.set_precision({one.id: 2}) == NO_CHANGE
-        assert encodings.set_precision({turns.id: 4}) == PrecisionChange({4: 1}, states=1)
+        assert encodings.precision.change({one.id: 2}) == NO_CHANGE
+        assert encodings.precision.change({turns.id: 4}) == PrecisionChange({4: 1}, states=1)
         assert stored_bits(harness, one, other, turns) == [32, 32, 32, 4]
-        assert encodings.set_precision({other.id: 8}) == PrecisionChange({8: 1})
+        assert encodings.precision.change({other.id: 8}) == PrecisionChange({8: 1})
         assert stored_bits(harness, one, other, turns) == [8, 8, 8, 4]
         harness.commit(other.with_(content="gone"), scope=ANN)
-        encodings.set_precision({one.id: 2, turns.id: 2})
+        encodings.precision.change({one.id: 2, turns.id: 2})
         encode_missing(harness)
         assert stored_bits(harness, one, turns) == [2, 2, 2]
         again = harness.add("milk", kind="narrative")
-        encodings.set_precision({again.id: 32})
+        encodings.precision.change({again.id: 32})
         digests = {*text_digests(again)}
         missing = {unencoded.digest for unencoded in texts_to_encode(harness)}
         assert digests & missing == digests & {*text_digests(turns)}
 
     def test_later_encodings_are_stored_in_the_requested_precision(self, harness: StoreHarness) -> None:
         encodings, atom = harness.encodings, harness.add("tea")
-        assert encodings.set_precision({atom.id: 4, harness.new_atom().id: 2}) == NO_CHANGE
+        assert encodings.precision.change({atom.id: 4, harness.new_atom().id: 2}) == NO_CHANGE
         encode_missing(harness), encode_missing(harness, OTHER_MODEL)
         assert stored_bits(harness, atom) == stored_bits(harness, atom, model=OTHER_MODEL) == [4]
-        assert token_states(harness.store, OTHER_MODEL, text_digests(atom)) == {} and encodings.sizes().states == (0, 0)
+        assert token_states(
+            harness.store, OTHER_MODEL, text_digests(atom)
+        ) == {} and encodings.precision.sizes().states == (0, 0)
         harness.commit(atom.with_(content="milk"))
         encode_missing(harness)
         assert stored_bits(harness, harness.current(atom)) == [4]
@@ -148,49 +163,50 @@ class PrecisionContract(Contract):
             encode_missing(harness)
             atoms = harness.read(LOCAL, ANN, OTHER)
             lives = {atom.id: AgeingState(atom.revision, bits=random.choice(BITS)) for atom in atoms}
-            harness.ageing.put(lives)
+            harness.store.signals.put_ageing(lives)
             for scope in (LOCAL, ANN, OTHER):
-                untold = harness.ageing.unapplied_bits(scope)
-                harness.encodings.set_precision(untold)
-                harness.ageing.mark_bits_applied(untold)
+                untold = harness.store.signals.unapplied_bits(scope)
+                harness.encodings.precision.change(untold)
+                harness.store.signals.mark_bits_applied(untold)
             encode_missing(harness)
-            before, room = stored_bits(harness, *atoms), harness.encodings.sizes()
+            before, room = stored_bits(harness, *atoms), harness.encodings.precision.sizes()
             assert set(before) == set(BITS)
             harness.store.admin.rebuild_index()
-            assert (stored_bits(harness, *atoms), harness.encodings.sizes()) == (before, room)
-            assert (stored_bits(other, *atoms), other.encodings.sizes()) == (before, room)
+            assert (stored_bits(harness, *atoms), harness.encodings.precision.sizes()) == (before, room)
+            assert (stored_bits(other, *atoms), other.encodings.precision.sizes()) == (before, room)
             assert texts_to_encode(harness) == [] and harness.store.admin.check() == []
-            assert harness.encodings.set_precision({key: life.bits for key, life in lives.items()}) == NO_CHANGE
+            assert harness.encodings.precision.change({key: life.bits for key, life in lives.items()}) == NO_CHANGE
 
     def test_a_precision_is_unapplied_until_confirmed_and_again_after_a_revision(self, harness: StoreHarness) -> None:
-        lives, atom, theirs = harness.ageing, harness.add("tea"), harness.add("milk", scope=OTHER)
+        lives, atom, theirs = harness.store.signals, harness.add("tea"), harness.add("milk", scope=OTHER)
         assert lives.unapplied_bits(LOCAL) == {}
-        lives.put({atom.id: AgeingState(1), theirs.id: AgeingState(1, bits=2)})
+        lives.put_ageing({atom.id: AgeingState(1), theirs.id: AgeingState(1, bits=2)})
         assert (lives.unapplied_bits(LOCAL), lives.unapplied_bits(OTHER)) == ({atom.id: 32}, {theirs.id: 2})
         lives.mark_bits_applied({atom.id: 32})
-        lives.put({atom.id: AgeingState(1, "cold")})
+        lives.put_ageing({atom.id: AgeingState(1, "cold")})
         assert lives.unapplied_bits(LOCAL) == {}
-        lives.put({atom.id: AgeingState(1, bits=8)})
+        lives.put_ageing({atom.id: AgeingState(1, bits=8)})
         lives.mark_bits_applied({atom.id: 32})
         assert lives.unapplied_bits(LOCAL) == {atom.id: 8}
-        assert harness.store.signals.get_with_ageing([atom.id])[1][atom.id].bits == 8
+        assert harness.store.signals.get([atom.id])[1][atom.id].bits == 8
         lives.mark_bits_applied({atom.id: 8})
         harness.commit(atom.with_(content="green tea"))
-        lives.put({atom.id: AgeingState(2, bits=8)})
+        lives.put_ageing({atom.id: AgeingState(2, bits=8)})
         assert lives.unapplied_bits(LOCAL) == {atom.id: 8}
 
     def test_sizes_of_vectors_and_states_are_reported(self, harness: StoreHarness) -> None:
         encodings = harness.encodings
-        assert (encodings.sizes().vectors, encodings.sizes().states) == ({}, (0, 0))
+        assert (encodings.precision.sizes().vectors, encodings.precision.sizes().states) == ({}, (0, 0))
         atoms = [harness.add(f"tea {n}") for n in range(4)]
         encode_missing(harness), encode_missing(harness, OTHER_MODEL)
-        encodings.set_precision(dict(zip([atom.id for atom in atoms], BITS, strict=True)))
-        matches = encodings.sizes()
+        encodings.precision.change(dict(zip([atom.id for atom in atoms], BITS, strict=True)))
+        matches = encodings.precision.sizes()
         assert {bits: texts for bits, (texts, _) in matches.vectors.items()} == dict.fromkeys(BITS, 2)
         for atom, bits in zip(atoms, BITS, strict=True):
             assert matches.vectors[bits][1] >= 2 * len(pack(make_vectors(atom.content), bits).data) > 0
         assert matches.states == (4, 4 * len(make_states("tea 0").data))
         encodings.drop_model(OTHER_MODEL)
-        assert encodings.sizes().states[0] == 2
+        assert encodings.precision.sizes().states[0] == 2
         harness.commit(atoms[0].with_(content="gone"))
-        assert 32 not in encodings.sizes().vectors and encodings.sizes().states[0] == 1
+        assert 32 not in encodings.precision.sizes().vectors
+        assert encodings.precision.sizes().states[0] == 1

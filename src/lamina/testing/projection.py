@@ -7,8 +7,8 @@ from pathlib import Path
 
 from lamina.atom.atom import AtomId, Signals
 from lamina.atom.status import Status, TransitionCause
+from lamina.store.admin import FileProblem
 from lamina.store.base import FileSnapshot, TransactionMode
-from lamina.store.problems import FileProblem
 from lamina.store.projection import (
     BytesSwappedOut,
     FileChanges,

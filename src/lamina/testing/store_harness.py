@@ -17,7 +17,8 @@ from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
 from lamina.clock import Clock, FixedClock
 from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, OpenStore, Store, TextMatch, TextQuery
-from lamina.store.encodings import PackedStates
+from lamina.store.encodings import Encodings, PackedStates
+from lamina.store.passages import PassageFilter
 from lamina.store.projection import FileWritten, PendingFile
 from lamina.testing.capabilities import Capability
 from lamina.text.analyser import analyse
@@ -68,8 +69,13 @@ def run_in_threads(*works: Callable[[], object]) -> None:
 
 def coverage(store: Store, model: str, scopes: Sequence[Scope]) -> tuple[int, int]:
     """Return how many passages of these scopes a model has encoded, and how many there are."""
-    summary = store.passages.summary(scopes, [model])
+    summary = store.passages.statistics(scopes, [model])
     return summary.encoded[model], summary.count
+
+
+def count_missing(encodings: Encodings, model: str, packing: str | None = None) -> int:
+    """Return how many texts a model has to encode."""
+    return encodings.count({model: packing}).missing[model]
 
 
 def token_states(store: Store, model: str, digests: Iterable[bytes]) -> dict[bytes, PackedStates]:
@@ -83,8 +89,8 @@ class StoreHarness:
     def __init__(self, store: OpenStore, clock: FixedClock) -> None:
         self.store, self.clock, self.journal = store, clock, store.journal
         self.graph = store.graph
-        self.encodings, self.ageing = store.passages.encodings, store.signals.ageing
-        self.buffer, self.jobs = store.queue.buffer, store.queue.jobs
+        self.encodings = store.passages.encodings
+        self.queue = store.queue
         self.erasures = store.admin.erasures
         self._ids = IdSource(os.urandom)
 
@@ -119,7 +125,9 @@ class StoreHarness:
         (current,) = self.read(atom.scope, ids=(atom.id,))
         return current
 
-    def search(self, words: str, *scopes: Scope, limit: int = 10, **filters: Any) -> list[TextMatch]:
+    def search(
+        self, words: str, *scopes: Scope, limit: int = 10, required_tokens: tuple[str, ...] = (), **filters: Any
+    ) -> list[TextMatch]:
         """Return the text matches of some words, best first."""
         fields: dict[str, Any] = {
             "statuses": frozenset({Status.ACTIVE, Status.ARCHIVED}),
@@ -127,7 +135,12 @@ class StoreHarness:
             "valid_at": self.clock.now(),
             **filters,
         }
-        query = TextQuery(scopes=scopes or (LOCAL,), tokens=tuple(dict.fromkeys(analyse(words))), limit=limit, **fields)
+        query = TextQuery(
+            filter=PassageFilter(scopes=scopes or (LOCAL,), **fields),
+            tokens=tuple(dict.fromkeys(analyse(words))),
+            required_tokens=required_tokens,
+            limit=limit,
+        )
         return sorted(self.store.passages.search_text(query), key=lambda match: (-match.score, match.atom_id, match.n))
 
     def find_ids(self, words: str, *scopes: Scope, **filters: Any) -> list[AtomId]:

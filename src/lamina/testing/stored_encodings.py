@@ -10,7 +10,19 @@ from lamina.atom.passage import render_passage
 from lamina.atom.provenance import Scope
 from lamina.atom.status import Status
 from lamina.store.encodings import TextEncoding
-from lamina.testing.store_harness import ANN, DAY, LOCAL, NOON, OTHER, Contract, StoreHarness, coverage, token_states
+from lamina.store.precision import FULL_BITS
+from lamina.testing.store_harness import (
+    ANN,
+    DAY,
+    LOCAL,
+    NOON,
+    OTHER,
+    Contract,
+    StoreHarness,
+    count_missing,
+    coverage,
+    token_states,
+)
 from lamina.testing.vector_reference import (
     COSINE_TOLERANCE,
     MODEL,
@@ -18,8 +30,8 @@ from lamina.testing.vector_reference import (
     encode_missing,
     make_states,
     make_vectors,
+    nearest_cosines,
     nearest_passages,
-    nearest_scores,
     text_digests,
 )
 
@@ -80,7 +92,7 @@ class EncodingContract(Contract):
     def test_a_text_is_missing_until_a_model_has_encoded_it(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             encodings = harness.encodings
-            assert (missing_texts(harness), encodings.count_by_model(), coverage(harness.store, MODEL, [LOCAL])) == (
+            assert (missing_texts(harness), encodings.count().encoded, coverage(harness.store, MODEL, [LOCAL])) == (
                 [],
                 {},
                 (0, 0),
@@ -88,7 +100,7 @@ class EncodingContract(Contract):
             tea, talk = harness.add("is green", subject="tea"), commit_segment(harness, "hello", "zebra")
             harness.add("theirs", scope=OTHER)
             assert sorted(missing_texts(harness)) == ["hello", "tea: is green", "theirs", "zebra"]
-            assert encodings.count_missing(MODEL) == 4
+            assert count_missing(encodings, MODEL) == 4
             assert len(encodings.find_missing(MODEL, 3)) == 3
             first = next(text for text in encodings.find_missing(MODEL, 9) if text.text == "zebra")
             encodings.put(MODEL, [TextEncoding(first.digest, make_vectors("zebra"), make_states("zebra"))])
@@ -97,10 +109,10 @@ class EncodingContract(Contract):
             assert coverage(harness.store, MODEL, []) == (0, 0)
             assert sorted(missing_texts(harness)) == ["hello", "tea: is green", "theirs"]
             assert encode_missing(harness) == 3
-            assert (missing_texts(harness), encodings.count_missing(MODEL)) == ([], 0)
+            assert (missing_texts(harness), count_missing(encodings, MODEL)) == ([], 0)
             assert coverage(harness.store, MODEL, [LOCAL]) == (3, 3)
-            assert encodings.count_missing(OTHER_MODEL) == 4
-            assert encodings.count_by_model() == {MODEL: 4}
+            assert count_missing(encodings, OTHER_MODEL) == 4
+            assert encodings.count().encoded == {MODEL: 4}
             assert [first.digest] == text_digests(talk)[1:]
             assert first.digest not in text_digests(tea)
 
@@ -130,7 +142,7 @@ class EncodingContract(Contract):
             harness.encodings.put(MODEL, [TextEncoding(known.digest, make_vectors("tea"), make_states("tea"))])
             harness.encodings.put(MODEL, [TextEncoding(b"0123456789abcdef", make_vectors("?"), make_states("?"))])
             harness.encodings.put(MODEL, [])
-            assert harness.encodings.count_by_model() == {}
+            assert harness.encodings.count().encoded == {}
             assert missing_texts(harness) == ["coffee"]
 
     def test_equal_texts_share_one_encoding_which_is_removed_with_the_last_of_them(self, tmp_path: Path) -> None:
@@ -149,7 +161,7 @@ class EncodingContract(Contract):
             assert list(nearest_passages(harness, "tea", LOCAL, ANN)) == [(other.id, 1)]
             harness.commit(other.with_(content="gone"), scope=ANN)
             assert token_states(harness.store, MODEL, [text]) == {}
-            assert encodings.count_by_model() == {}
+            assert encodings.count().encoded == {}
             assert nearest_passages(harness, "tea", LOCAL, ANN) == {}
 
     def test_a_text_that_was_removed_and_returns_is_encoded_again(self, tmp_path: Path) -> None:
@@ -165,17 +177,17 @@ class EncodingContract(Contract):
                 assert coverage(process.store, MODEL, [LOCAL]) == (0, 1)
                 assert nearest_passages(process, "tea") == {}
             encode_missing(other)
-            assert nearest_scores(harness, "tea") == nearest_scores(other, "tea") != {}
+            assert nearest_cosines(harness, "tea") == nearest_cosines(other, "tea") != {}
 
     def test_dropping_a_model_forgets_all_it_made_and_nothing_else(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness, self.open_harness(tmp_path) as other:
             atom = harness.add("tea")
             encode_missing(harness), encode_missing(harness, OTHER_MODEL)
-            assert harness.encodings.count_by_model() == {MODEL: 1, OTHER_MODEL: 1}
+            assert harness.encodings.count().encoded == {MODEL: 1, OTHER_MODEL: 1}
             assert len(nearest_passages(other, "tea")) == 1
             harness.encodings.drop_model(MODEL)
             for process in (harness, other):
-                assert process.encodings.count_by_model() == {OTHER_MODEL: 1}
+                assert process.encodings.count().encoded == {OTHER_MODEL: 1}
                 assert token_states(process.store, MODEL, text_digests(atom)) == {}
                 assert coverage(process.store, MODEL, [LOCAL]) == (0, 1)
                 assert nearest_passages(process, "tea") == {}
@@ -187,17 +199,17 @@ class EncodingContract(Contract):
         with self.open_harness(tmp_path) as one, self.open_harness(tmp_path) as other:
             atom = one.add("tea")
             encode_missing(other)
-            assert nearest_scores(one, "tea") == nearest_scores(other, "tea") != {}
+            assert nearest_cosines(one, "tea") == nearest_cosines(other, "tea") != {}
             more = other.add("milk")
             encode_missing(other)
-            assert nearest_scores(one, "tea").keys() == {(atom.id, 1), (more.id, 1)}
+            assert nearest_cosines(one, "tea").keys() == {(atom.id, 1), (more.id, 1)}
             other.commit(atom.with_(content="gone"))
-            assert nearest_scores(one, "tea").keys() == {(more.id, 1)}
+            assert nearest_cosines(one, "tea").keys() == {(more.id, 1)}
             encode_missing(other)
             other.store.admin.rebuild_index()
-            assert nearest_scores(one, "tea") == nearest_scores(other, "tea")
+            assert nearest_cosines(one, "tea") == nearest_cosines(other, "tea")
             other.commit(more.with_(status=Status.TOMBSTONED))
-            assert nearest_scores(one, "tea").keys() == nearest_scores(other, "tea").keys() == {(atom.id, 1)}
+            assert nearest_cosines(one, "tea").keys() == nearest_cosines(other, "tea").keys() == {(atom.id, 1)}
 
     def test_encodings_survive_a_rebuild_and_every_change_except_of_their_text(self, tmp_path: Path) -> None:
         random = Random(8)
@@ -211,30 +223,31 @@ class EncodingContract(Contract):
                     atom.with_(status=random.choice((Status.ARCHIVED, Status.CHALLENGED, Status.TOMBSTONED)))
                 )
             assert missing_texts(harness) == []
-            filters = {"limit": 1000, "neighbours": 2, "status_weights": dict.fromkeys(Status, 0.5)}
-            before = nearest_scores(harness, "tea", LOCAL, ANN, **filters)
-            models = harness.encodings.count_by_model()
+            filters = {"limit": 1000, "statuses": frozenset(Status)}
+            before = nearest_cosines(harness, "tea", LOCAL, ANN, **filters)
+            models = harness.encodings.count().encoded
             harness.store.admin.rebuild_index()
-            assert (missing_texts(harness), harness.encodings.count_by_model()) == ([], models)
-            assert nearest_scores(harness, "tea", LOCAL, ANN, **filters) == before
+            assert (missing_texts(harness), harness.encodings.count().encoded) == ([], models)
+            assert nearest_cosines(harness, "tea", LOCAL, ANN, **filters) == before
             assert harness.store.admin.check() == []
         with self.open_harness(tmp_path) as again:
-            assert nearest_scores(again, "tea", LOCAL, ANN, **filters) == before
+            assert nearest_cosines(again, "tea", LOCAL, ANN, **filters) == before
 
-    def test_the_vectors_of_atoms_are_returned_as_given(self, tmp_path: Path) -> None:
+    def test_the_vectors_of_passages_are_returned_as_given(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
             vectors = harness.encodings.vectors
             atoms = [harness.add(f"tea {'x' * (n % 3)}{n}", subject="pot" if n % 2 else "") for n in range(510)]
             talk, over = commit_segment(harness, "first", "second"), harness.add("over", status=Status.SUPERSEDED)
             encode_missing(harness)
             fresh = harness.add("not encoded")
-            stored = vectors(MODEL, [fresh.id, *(atom.id for atom in (talk, over, *atoms)), harness.new_atom().id])
-            assert set(stored) == {atom.id for atom in (talk, over, *atoms)}
+            encoded = [(atom.id, 1) for atom in (talk, over, *atoms)]
+            stored = vectors(MODEL, [(fresh.id, 1), *encoded, (fresh.id, 2), (harness.new_atom().id, 1)])
+            assert set(stored) == set(encoded) and {text.bits for text in stored.values()} == {FULL_BITS}
             for atom in (talk, over, *atoms):
                 text = "first" if atom is talk else f"pot: {atom.content}" if atom.subject else atom.content
-                assert stored[atom.id].shape == make_vectors(text).shape
-                assert abs(stored[atom.id] - make_vectors(text)).max() <= COSINE_TOLERANCE
-            assert vectors("unknown", [atoms[0].id]) == vectors(MODEL, []) == {}
+                assert stored[atom.id, 1].rows.shape == make_vectors(text).shape
+                assert abs(stored[atom.id, 1].rows - make_vectors(text)).max() <= COSINE_TOLERANCE
+            assert vectors("unknown", encoded) == vectors(MODEL, []) == vectors(MODEL, encoded, only_reduced=True) == {}
 
     def test_token_states_are_returned_as_given(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness:
@@ -254,9 +267,9 @@ class EncodingContract(Contract):
             encodings = harness.encodings
             atoms = [harness.add(f"tea {n}") for n in range(6)]
             encode_missing(harness, packing="coarse")
-            before, expected_digests = nearest_scores(harness, "tea 3"), [text_digests(atom)[0] for atom in atoms]
-            assert encodings.count_missing(MODEL, "coarse") == encodings.count_missing(MODEL) == 0
-            assert encodings.count_missing(MODEL, "fine") == 6
+            before, expected_digests = nearest_cosines(harness, "tea 3"), [text_digests(atom)[0] for atom in atoms]
+            assert count_missing(encodings, MODEL, "coarse") == count_missing(encodings, MODEL) == 0
+            assert count_missing(encodings, MODEL, "fine") == 6
             harness.add("fresh"), harness.add("old", status=Status.SUPERSEDED)
             unencoded = encodings.find_missing(MODEL, 9, packing="fine")
             assert [text.text for text in unencoded[:2]] == ["fresh", "old"]
@@ -275,9 +288,9 @@ class EncodingContract(Contract):
                 assert {digest: states.data for digest, states in results.items()} == {
                     digest: make_states(atom.content).data for digest, atom in zip(expected_digests, atoms, strict=True)
                 }
-                assert nearest_scores(process, "tea 3") == before
+                assert nearest_cosines(process, "tea 3") == before
             assert encode_missing(other, packing="fine") == 5
             harness.store.admin.rebuild_index()
-            assert encodings.count_missing(MODEL, "fine") == 0
-            assert encodings.count_missing(MODEL, "coarse") == 8
-            assert encodings.count_by_model() == {MODEL: 8}
+            assert count_missing(encodings, MODEL, "fine") == 0
+            assert count_missing(encodings, MODEL, "coarse") == 8
+            assert encodings.count().encoded == {MODEL: 8}

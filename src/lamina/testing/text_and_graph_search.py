@@ -172,13 +172,17 @@ class SearchContract(Contract):
         over = harness.commit(c.with_(relations=(against,), status=Status.SUPERSEDED)).atoms[0]
 
         def find_pairs(*scopes: Scope, statuses: frozenset[Status] = frozenset({Status.ACTIVE})) -> list[Edge]:
-            return harness.graph.find_relations(RelationName.CONTRADICTS, scopes, statuses)
+            return harness.graph.edges(None, scopes, statuses, RelationName.CONTRADICTS)
 
         assert find_pairs(LOCAL) == [Edge(b.id, "contradicts", a.id, 0.5)]
         assert {edge.source for edge in find_pairs(LOCAL, ANN)} == {b.id, theirs.id}
         assert find_pairs(ANN) == find_pairs() == find_pairs(OTHER) == find_pairs(LOCAL, statuses=frozenset()) == []
         assert [edge.source for edge in find_pairs(LOCAL, statuses=frozenset({Status.SUPERSEDED}))] == [over.id]
-        assert harness.graph.find_relations(RelationName.CAUSED_BY, [LOCAL], [Status.ACTIVE]) == []
+        assert harness.graph.edges(None, [LOCAL], [Status.ACTIVE], RelationName.CAUSED_BY) == []
+        assert harness.graph.edges([c.id], [LOCAL], [Status.ACTIVE], RelationName.SUPPORTS) == [
+            Edge(b.id, "supports", c.id, 1.0)
+        ]
+        assert harness.graph.edges([c.id], [LOCAL], [Status.ACTIVE], RelationName.CONTRADICTS) == []
 
     def test_what_contradicts_statements_is_found_with_what_rests_on_passages(self, harness: StoreHarness) -> None:
         words = harness.add("said")

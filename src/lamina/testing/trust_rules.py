@@ -9,6 +9,7 @@ from lamina.atom.kinds import Layer
 from lamina.atom.provenance import TRUST, Origin, statements_need_review, words_need_review
 from lamina.atom.status import ENDED, Status, TransitionCause
 from lamina.errors import Refused
+from lamina.store.commit_rules import find_refusal_reason, required_trust
 from lamina.testing.store_harness import DAY, NOON, Contract, StoreHarness, raises
 
 _NON_HUMAN_ORIGINS = tuple(origin for origin in Origin if origin is not Origin.HUMAN)
@@ -73,8 +74,8 @@ class TrustContract(Contract):
             ended = agreed.with_(status=Status.SUPERSEDED)
             raises(Refused, harness.commit, ended, origin=origin)
         assert (
-            harness.store.atoms.required_trust(taken)
-            == harness.store.atoms.required_trust(agreed)
+            required_trust(taken, harness.store.atoms)
+            == required_trust(agreed, harness.store.atoms)
             == TRUST[Origin.HUMAN]
         )
         assert harness.commit(taken.with_(status=Status.ACTIVE), way=TransitionCause.RESTORE).seq
@@ -105,7 +106,7 @@ class TrustContract(Contract):
             raises(Refused, harness.commit, born, origin=Origin.AGENT)
             pending = born.with_(status=Status.CONSTRAINED)
             page = harness.commit(pending, origin=Origin.AGENT).atoms[0]
-            assert harness.store.atoms.required_trust(page) == TRUST[Origin.WEB]
+            assert required_trust(page, harness.store.atoms) == TRUST[Origin.WEB]
         lost = harness.new_atom(
             "from nowhere", origin=Origin.AGENT, derived_from=(harness.new_atom("never written").id,)
         )
@@ -113,8 +114,8 @@ class TrustContract(Contract):
 
     def test_an_ended_pending_atom_is_not_activated_with_its_source(self, harness: StoreHarness) -> None:
         page = _commit_pending(harness, Origin.IMPORT)
-        made = harness.new_atom("summed up", origin=Origin.AGENT, derived_from=(page.id,), status=Status.CONSTRAINED)
-        summed = harness.commit(made, origin=Origin.AGENT).atoms[0]
+        summary = harness.new_atom("summed up", origin=Origin.AGENT, derived_from=(page.id,), status=Status.CONSTRAINED)
+        summed = harness.commit(summary, origin=Origin.AGENT).atoms[0]
         harness.commit(page.with_(status=Status.ACTIVE))
         ended = harness.commit(summed.with_(status=Status.TOMBSTONED), origin=Origin.AGENT).atoms[0]
         for way in (TransitionCause.RESTORE, TransitionCause.UNDO):
@@ -158,8 +159,8 @@ class TrustContract(Contract):
                 ).seq
             else:
                 raises(Refused, harness.commit, longer, origin=Origin.IMPORT)
-                assert harness.store.atoms.find_refusal_reason(longer, Origin.IMPORT) is not None
-                assert harness.store.atoms.find_refusal_reason(longer, Origin.HUMAN) is None
+                assert find_refusal_reason(longer, Origin.IMPORT, harness.store.atoms) is not None
+                assert find_refusal_reason(longer, Origin.HUMAN, harness.store.atoms) is None
 
     def test_a_run_can_end_its_notes_whoever_wrote_them(self, harness: StoreHarness) -> None:
         note = harness.add("a person's note", run_id="r1", layer=Layer.WORKING)

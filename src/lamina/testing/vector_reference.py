@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lamina.atom.atom import Atom
 from lamina.atom.kinds import MemoryType
 from lamina.atom.passage import Passage, passage_digest, passage_model_text, passages_of
 from lamina.atom.provenance import Scope
 from lamina.atom.status import ENDED, Status
-from lamina.store.encodings import NearPassage, PackedStates, PassageKey, ScoreTerms, TextEncoding, VectorQuery
+from lamina.store.encodings import PackedStates, PassageKey, TextEncoding
+from lamina.store.passages import NearPassage, Partition, PassageFilter, VectorQuery
 from lamina.testing.store_harness import LOCAL, StoreHarness
 from lamina.vectors.integer_vectors import Floats, QueryVector, to_query_vector
 
@@ -54,72 +55,72 @@ def encode_missing(harness: StoreHarness, model: str = MODEL, packing: str = "by
 
 
 def vector_query(harness: StoreHarness, question: str, *scopes: Scope, **overrides: Any) -> VectorQuery:
-    """Return a vector query with defaults."""
-    fields: dict[str, Any] = {
-        "status_weights": {Status.ACTIVE: 1.0, Status.ARCHIVED: 0.5},
-        "memory_types": frozenset(MemoryType),
-        "valid_at": harness.clock.now(),
-        "model": MODEL,
-        "vector_weight": 1.0,
-        "text_scores": {},
-        "text_weight": 0.0,
-        "terms": ScoreTerms({}),
-        "limit": 10,
-        **overrides,
-    }
-    return VectorQuery(scopes=scopes or (LOCAL,), query_vector=question_vector(question), **fields)
+    """Return a vector query with defaults; fields of its filter can be overridden too."""
+    names = {field.name for field in fields(PassageFilter)}
+    passage_filter = PassageFilter(
+        **{
+            "scopes": scopes or (LOCAL,),
+            "statuses": frozenset({Status.ACTIVE, Status.ARCHIVED}),
+            "memory_types": frozenset(MemoryType),
+            "valid_at": harness.clock.now(),
+            **{name: value for name, value in overrides.items() if name in names},
+        }
+    )
+    others = {name: value for name, value in overrides.items() if name not in names}
+    query_fields: dict[str, Any] = {"model": MODEL, "limit": 10, **others}
+    return VectorQuery(filter=passage_filter, query_vector=question_vector(question), **query_fields)
 
 
 def nearest_passages(
     harness: StoreHarness, question: str, *scopes: Scope, **overrides: Any
 ) -> dict[PassageKey, NearPassage]:
-    """Return the nearest passages by their key, best first."""
+    """Return the nearest passages by their key, nearest first."""
     passages = harness.store.passages.find_nearest(vector_query(harness, question, *scopes, **overrides))
     assert len({passage.key for passage in passages}) == len(passages)
-    return {passage.key: passage for passage in sorted(passages, key=lambda passage: (-passage.score, passage.key))}
+    return {passage.key: passage for passage in sorted(passages, key=lambda passage: (-passage.cosine, passage.key))}
 
 
-def nearest_scores(
-    harness: StoreHarness, question: str, *scopes: Scope, **overrides: Any
-) -> dict[PassageKey, tuple[float, float]]:
-    """Return the cosine and score of the nearest passages, to be compared exactly."""
+def nearest_cosines(harness: StoreHarness, question: str, *scopes: Scope, **overrides: Any) -> dict[PassageKey, float]:
+    """Return the cosines of the nearest passages, to be compared exactly."""
+    passages = nearest_passages(harness, question, *scopes, **overrides)
+    return {key: passage.cosine for key, passage in passages.items()}
+
+
+def brute_force_cosines(harness: StoreHarness, text: str, query: VectorQuery) -> dict[PassageKey, float]:
+    """Return the cosine of every passage that a query admits, computed one by one."""
+    question = make_vectors(text)[0].astype(np.float64)
     return {
-        key: (passage.cosine, passage.score)
-        for key, passage in nearest_passages(harness, question, *scopes, **overrides).items()
+        (atom.id, passage.n): float((make_vectors(passage_model_text(atom, passage)) @ question).max())
+        for atom, passage in _matching_passages(harness, query.filter)
     }
 
 
-def brute_force_scores(harness: StoreHarness, text: str, query: VectorQuery) -> dict[PassageKey, tuple[float, float]]:
-    """Return the cosine and score of every passage that a query admits, computed one by one."""
-    question = make_vectors(text)[0].astype(np.float64)
-    results = {}
-    for atom, passage in _matching_passages(harness, query):
-        cosine = float((make_vectors(passage_model_text(atom, passage)).astype(np.float64) @ question).max())
-        score = cosine * query.vector_weight + query.text_scores.get((atom.id, passage.n), 0.0) * query.text_weight
-        score += query.terms.speakers.get(passage.speaker or "", 0.0)
-        if query.terms.window is not None and query.terms.window.contains(_times(atom, passage))[0]:
-            score += query.terms.in_window
-        weight = query.status_weights[atom.status] if score > 0 else 1.0
-        results[atom.id, passage.n] = cosine, score * weight
-    return results
+def part_of(partition: Partition, passage: NearPassage) -> tuple[object, ...]:
+    """Return what the passages of one part of a partition have in common."""
+    contains = partition.window.contains if partition.window is not None else lambda times: np.zeros(len(times), bool)
+    is_said = bool(contains(np.array([passage.at_ms]))[0])
+    mentioned = [] if passage.mentioned_ms is None else [passage.mentioned_ms]
+    return (
+        [passage.status in statuses for statuses in partition.statuses],
+        [passage.speaker in speakers for speakers in partition.speakers],
+        is_said,
+        not is_said and bool(contains(np.array(mentioned, dtype=np.int64)).any()),
+    )
 
 
-def _matching_passages(harness: StoreHarness, query: VectorQuery) -> Iterator[tuple[Atom, Passage]]:
-    for atom in harness.read(*query.scopes):
-        begun = atom.valid_from is None or atom.valid_from <= query.valid_at
-        lasts = atom.valid_until is None or query.valid_at < atom.valid_until
+def _matching_passages(harness: StoreHarness, passage_filter: PassageFilter) -> Iterator[tuple[Atom, Passage]]:
+    valid_at, layers = passage_filter.valid_at, passage_filter.layers
+    for atom in harness.read(*passage_filter.scopes):
+        begun = atom.valid_from is None or atom.valid_from <= valid_at
+        lasts = atom.valid_until is None or valid_at < atom.valid_until
         if (
-            atom.status in query.status_weights
-            and atom.memory_type in query.memory_types
-            and (query.layers is None or atom.layer in query.layers)
+            atom.status in passage_filter.statuses
+            and atom.memory_type in passage_filter.memory_types
+            and (layers is None or atom.layer in layers)
             and (atom.status in ENDED or (begun and lasts))
         ):
             for passage in passages_of(atom):
                 yield atom, passage
-
-
-def _times(atom: Atom, passage: Passage) -> NDArray[np.int64]:
-    return np.array([round((passage.at or atom.observed_at).timestamp() * 1000)], dtype=np.int64)
 
 
 def text_digests(atom: Atom) -> list[bytes]:

@@ -55,6 +55,12 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def shorten_line(text: str, length: int) -> str:
+    """Return the text on one line, cut to a length with an ellipsis if it is longer."""
+    line = one_line(text)
+    return line if len(line) <= length else f"{line[: length - 1].rstrip()}…"
+
+
 def _is_word_char(char: str) -> bool:
     return unicodedata.category(char)[0] in "LNM"
 

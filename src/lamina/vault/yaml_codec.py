@@ -116,7 +116,7 @@ class _EventReader:
             self._end = item.end_mark.line
         return value
 
-    def _read_key(self, event: Any, seen: dict[str, Any]) -> str:
+    def _read_key(self, event: Any, entries: dict[str, Any]) -> str:
         self._check(event)
         if not isinstance(event, yaml.ScalarEvent):
             self._refuse("a key must be text", event)
@@ -124,7 +124,7 @@ class _EventReader:
             self._refuse("merge keys (<<) are not allowed", event)
         if not event.value and event.style not in _QUOTE_MARKS:
             self._refuse("a key is missing before the colon", event)
-        if event.value in seen:
+        if event.value in entries:
             self._refuse(f"the key {event.value!r} appears twice", event)
         self._keys += 1
         if self._keys > MAX_KEYS:

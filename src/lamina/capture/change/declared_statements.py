@@ -19,6 +19,7 @@ from lamina.capture.store_reads import StoreReads
 from lamina.states.replacement_verdict import ReplacementCertainty, judge_replacements
 from lamina.states.state_reader import StateReader
 from lamina.store.base import AtomFilter
+from lamina.store.commit_rules import required_trust
 from lamina.text.analyser import content_tokens
 from lamina.text.normal_form import normal_form, one_line
 
@@ -70,13 +71,13 @@ def compare_declared(
     if not rivals:
         return verdict
     certainties = _judge(new, rivals, load_states())
-    trust = reads.store.atoms.required_trust(new)
+    trust = required_trust(new, reads.store.atoms)
     sure = [
         old
         for old, certainty in zip(rivals, certainties, strict=True)
         if certainty is ReplacementCertainty.SURE
         and effective_from(old) != effective_from(new)
-        and reads.store.atoms.required_trust(old) <= trust
+        and required_trust(old, reads.store.atoms) <= trust
     ]
     unclear = [
         old

@@ -15,6 +15,7 @@ from lamina.atom.claim import Claim, claim_of, comparable_value
 from lamina.atom.provenance import TRUST, Origin, Scope
 from lamina.atom.status import Status
 from lamina.store.base import AtomFilter, Store
+from lamina.store.commit_rules import find_refusal_reason
 from lamina.text.normal_form import are_equivalent, comparison_form, normal_form
 
 DEPENDENCY_RELATIONS = frozenset({RelationName.DEPENDS_ON.value, RelationName.IMPLEMENTS.value})
@@ -81,7 +82,7 @@ def may_challenge(atom: Atom, origin: Origin, store: Store) -> bool:
         return True
     if not atom.revision:
         return TRUST[atom.origin] <= TRUST[origin]
-    return store.atoms.find_refusal_reason(atom.with_(status=Status.CHALLENGED), origin) is None
+    return find_refusal_reason(atom.with_(status=Status.CHALLENGED), origin, store.atoms) is None
 
 
 def _find_ended(changed: Mapping[AtomId, Atom], store: Store) -> dict[AtomId, Atom]:

@@ -15,6 +15,8 @@ from lamina.atom.provenance import Scope, trust_of
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.capture.store_reads import StoreReads
 from lamina.store.base import AtomFilter, TextQuery
+from lamina.store.commit_rules import required_trust
+from lamina.store.passages import PassageFilter
 
 MAX_NEW_PASSAGES = 100
 """How many passages of one commit are compared with every statement that ends."""
@@ -24,7 +26,7 @@ CURRENT_STATUSES = frozenset(RECALL_WEIGHT)
 """The statuses in which a statement is found by recall."""
 FORGETTABLE_STATUSES = CURRENT_STATUSES | {Status.CONSTRAINED, Status.CHALLENGED}
 """The statuses of statements that can be forgotten."""
-PassageFilter = Callable[[Atom, Passage], bool]
+PassageCondition = Callable[[Atom, Passage], bool]
 _SEARCH_FACTOR = 3
 """How many times more passages are searched than are returned, as long answers share words with everything."""
 
@@ -96,7 +98,7 @@ class WorkingSet:
 
     def required_trust(self, atom: Atom) -> float:
         """Return the trust that an origin needs to change the status of an atom."""
-        return self.store.atoms.required_trust(atom) if atom.revision else trust_of(atom.origin)
+        return required_trust(atom, self.store.atoms) if atom.revision else trust_of(atom.origin)
 
     def stored_version(self, atom_id: AtomId) -> Atom | None:
         """Return an atom as stored; None if it is new in this commit."""
@@ -107,15 +109,14 @@ class WorkingSet:
         words: Sequence[str],
         statuses: frozenset[Status],
         limit: int,
-        passage_filter: PassageFilter = lambda atom, passage: True,
+        passage_filter: PassageCondition = lambda atom, passage: True,
     ) -> list[tuple[Atom, Passage]]:
         """Return the passages that share most with these words and pass the filter, in the order they were said."""
         query = TextQuery(
-            scopes=(self._scope,),
+            filter=PassageFilter(
+                scopes=(self._scope,), statuses=statuses, memory_types=frozenset(MemoryType), valid_at=self._now
+            ),
             tokens=tuple(dict.fromkeys(words)),
-            statuses=statuses,
-            memory_types=frozenset(MemoryType),
-            valid_at=self._now,
             limit=limit * _SEARCH_FACTOR,
         )
         matches = sorted(self._reads.search(query), key=lambda match: (-match.score, match.atom_id, match.n))

@@ -11,10 +11,8 @@ from typing import Any
 from lamina.atom.atom import Atom, AtomId
 from lamina.atom.json_record import Record, from_record, parse_record
 from lamina.atom.passage import is_pure_append
-from lamina.atom.provenance import Origin, Scope
-from lamina.atom.status import TransitionCause
-from lamina.store import commit_rules
-from lamina.store.atoms import AtomFilter
+from lamina.atom.provenance import Scope
+from lamina.store.atoms import AtomFilter, EditedAtom
 from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.history import HistoryFile
 
@@ -30,48 +28,29 @@ class SqliteAtoms:
         self._history, self._lock = history, lock
 
     def read(self, atom_filter: AtomFilter) -> list[Atom]:
-        """Return the current atoms that match, most recently recorded first, then by id."""
         with self._lock:
             return self._history.heads.read(atom_filter)
 
     def read_many(self, atom_filters: Sequence[AtomFilter]) -> list[list[Atom]]:
-        """Return what `read` returns for each of the filters, in one statement."""
         with self._lock:
             return self._history.heads.read_many(atom_filters)
 
-    def count(self, atom_filter: AtomFilter) -> int:
-        """Return how many atoms match, ignoring the limit."""
+    def count_by(self, field: str, atom_filter: AtomFilter) -> dict[str, int]:
         with self._lock:
-            return self._history.heads.count(atom_filter)
-
-    def count_by(self, scopes: Sequence[Scope], field: str) -> dict[str, int]:
-        """Return the number of atoms for each value of a field."""
-        with self._lock:
-            return self._history.heads.count_by(scopes, field)
+            return self._history.heads.count_by(field, atom_filter)
 
     def read_at(self, ids: Iterable[AtomId], seq: int, scopes: Sequence[Scope]) -> dict[AtomId, Atom]:
-        """Return those of the atoms that existed at a journal position, as they were then."""
         with self._lock:
             atoms = atoms_at(self._history.db, ids, seq)
         return {atom_id: atom for atom_id, atom in atoms.items() if atom.scope in scopes}
 
     def find_subjects(self, scope: Scope, words: Sequence[str]) -> list[str]:
-        """Return the subjects of a scope that begin with the same letters as one of the words."""
         with self._lock:
             return self._history.heads.find_subjects(scope, words)
 
-    def required_trust(self, atom: Atom) -> float:
-        """Return the trust that is needed to change the status of an atom."""
+    def read_with_editors(self, ids: Iterable[AtomId]) -> dict[AtomId, EditedAtom]:
         with self._lock:
-            return commit_rules.required_trust(atom, self._history.heads.get, self._history.editor_origins)
-
-    def find_refusal_reason(self, atom: Atom, origin: Origin) -> str | None:
-        """Return why this origin may not write the atom; None if the trust rules allow it."""
-        with self._lock:
-            old = self._history.heads.get([atom.id]).get(atom.id)
-            return commit_rules.find_refusal_reason(
-                old, atom, origin, TransitionCause.ORDINARY, self._history.heads.get, self._history.editor_origins
-            )
+            return self._history.heads.read_with_editors(ids)
 
 
 def atoms_at(db: Database, ids: Iterable[AtomId], seq: int) -> dict[AtomId, Atom]:

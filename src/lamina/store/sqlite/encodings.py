@@ -12,15 +12,15 @@ from lamina.atom.atom import AtomId
 from lamina.atom.passage import passages_of
 from lamina.atom.provenance import Scope
 from lamina.store.encodings import (
-    MIN_BITS_FOR_STATES,
-    EncodingSizes,
+    EncodingCounts,
     PackedStates,
     PassageKey,
-    PrecisionChange,
     TextEncoding,
+    TextVectors,
     UnencodedText,
     to_unencoded_text,
 )
+from lamina.store.precision import FULL_BITS, MIN_BITS_FOR_STATES, EncodingSizes, PrecisionChange
 from lamina.store.sqlite.current_index import CurrentIndex
 from lamina.store.sqlite.database import CorruptDatabase, Database
 from lamina.store.sqlite.history import HistoryFile
@@ -33,7 +33,6 @@ from lamina.store.sqlite.precision import (
     change_precision,
     count_moves,
     read_sizes,
-    read_unused_bytes,
     read_vector_rows,
     read_wanted_bits,
     reclaim_unused_bytes,
@@ -43,21 +42,16 @@ from lamina.vectors.stored_vectors import pack
 
 _FROM_PASSAGES = "FROM passages p JOIN atoms a ON a.id=p.atom LEFT JOIN vectors v ON v.digest=p.digest AND v.model=?"
 _JOIN_PACKED_STATES = "LEFT JOIN states t INDEXED BY states_by_packing ON t.packing=? AND t.vector=v.id"
-_FROM_FIRST_PASSAGES = (
-    "FROM atoms a JOIN passages p ON p.atom=a.id AND p.n=(SELECT min(n) FROM passages WHERE atom=a.id) "
-    "JOIN vectors v ON v.digest=p.digest AND v.model=?"
-)
-_COARSE = (
+_VECTORS = (
     "SELECT a.atom_id, p.n, v.bits, v.data FROM json_each(?) k CROSS JOIN atoms a ON a.atom_id=k.value->>0 "
     "CROSS JOIN passages p ON p.atom=a.id AND p.n=k.value->>1 "
-    "CROSS JOIN vectors v ON v.digest=p.digest AND v.model=? AND v.bits<32"
+    "CROSS JOIN vectors v ON v.digest=p.digest AND v.model=?"
 )
-"""The join order is fixed: a planner that begins with the coarse vectors reads all of them."""
+"""The join order is fixed: a planner that begins with the vectors reads all of them."""
 _STATES = (
     "SELECT v.model, v.digest, s.packing, s.checksum, s.data FROM vectors v JOIN states s ON s.vector=v.id "
     "WHERE v.digest IN (SELECT unhex(value) FROM json_each(?)) AND v.model IN (SELECT value FROM json_each(?))"
 )
-_BATCH = 500
 
 
 class SqliteEncodings:
@@ -65,6 +59,7 @@ class SqliteEncodings:
 
     def __init__(self, index: CurrentIndex, history: HistoryFile) -> None:
         self._index, self._history = index, history
+        self.precision = SqlitePrecision(index)
 
     def find_missing(
         self, model: str, limit: int, scopes: Sequence[Scope] | None = None, packing: str | None = None
@@ -90,11 +85,18 @@ class SqliteEncodings:
         }
         return [texts[digest] for digest in dict.fromkeys(bytes(row[1]) for row in rows) if digest in texts]
 
-    def count_missing(self, model: str, packing: str | None = None) -> int:
-        """Return how many texts are not encoded, or not stored as they should be."""
-        missing_clause, values = _missing_clause(model, packing)
-        sql = f"SELECT count(DISTINCT p.digest) {missing_clause}"
-        return int(self._index.run(lambda index: index.db.rows(sql, values))[0][0])
+    def count(self, packings: Mapping[str, str | None] | None = None) -> EncodingCounts:
+        """Return how many texts each model has encoded, and how many texts these models lack."""
+
+        def read(index: SqliteIndex) -> EncodingCounts:
+            missing = {}
+            for model, packing in (packings or {}).items():
+                missing_clause, values = _missing_clause(model, packing)
+                ((missing[model],),) = index.db.rows(f"SELECT count(DISTINCT p.digest) {missing_clause}", values)
+            encoded = index.db.rows("SELECT model, count(*) FROM vectors GROUP BY 1 ORDER BY 1")
+            return EncodingCounts(dict(encoded), missing)
+
+        return self._index.run(read)
 
     def put(self, model: str, encodings: Iterable[TextEncoding]) -> None:
         """Store what a model computed for texts that still exist."""
@@ -113,12 +115,6 @@ class SqliteEncodings:
         self._index.run(save)
         self._index.note_vectors()
 
-    def count_by_model(self) -> dict[str, int]:
-        """Return how many texts each model has encoded."""
-        return dict(
-            self._index.run(lambda index: index.db.rows("SELECT model, count(*) FROM vectors GROUP BY 1 ORDER BY 1"))
-        )
-
     def drop_model(self, model: str) -> None:
         """Delete everything that a model computed."""
 
@@ -129,19 +125,24 @@ class SqliteEncodings:
         self._index.run(forget)
         self._index.note_vectors()
 
-    def vectors(self, model: str, ids: Sequence[AtomId]) -> dict[AtomId, Floats]:
-        """Return the vectors of the first passage of each atom."""
+    def vectors(
+        self, model: str, keys: Collection[PassageKey], *, only_reduced: bool = False
+    ) -> dict[PassageKey, TextVectors]:
+        """Return the vectors of passages with their bits."""
 
-        def read(index: SqliteIndex) -> dict[AtomId, Floats]:
-            vectors: dict[AtomId, Floats] = {}
-            for start in range(0, len(ids), _BATCH):
-                batch = ids[start : start + _BATCH]
-                rows = index.db.rows(
-                    f"SELECT a.atom_id, v.bits, v.data {_FROM_FIRST_PASSAGES}"
-                    f" WHERE a.atom_id IN ({','.join('?' * len(batch))})",
-                    (model, *batch),
-                )
-                vectors |= {AtomId(atom_id): unpack_vectors(bits, data) for atom_id, bits, data in rows}
+        def read(index: SqliteIndex) -> dict[PassageKey, TextVectors]:
+            if not keys or (only_reduced and not index.state.coarse_count):
+                return {}
+            condition = f" AND v.bits<{FULL_BITS}" if only_reduced else ""
+            rows = index.db.rows(_VECTORS + condition, (json.dumps(sorted(keys)), model))
+            vectors: dict[PassageKey, TextVectors] = {}
+            for bits in {row[2] for row in rows}:
+                same_bits = [row for row in rows if row[2] == bits]
+                decoded = _unpack_vectors(bits, [row[3] for row in same_bits])
+                vectors |= {
+                    (AtomId(row[0]), row[1]): TextVectors(bits, vector)
+                    for row, vector in zip(same_bits, decoded, strict=True)
+                }
             return vectors
 
         return self._index.run(read)
@@ -158,41 +159,26 @@ class SqliteEncodings:
 
         return self._index.run(read)
 
-    def set_precision(self, bits: Mapping[AtomId, int], *, dry_run: bool = False) -> PrecisionChange:
+
+class SqlitePrecision:
+    """The bits that the vectors in index.db are stored in."""
+
+    def __init__(self, index: CurrentIndex) -> None:
+        self._index = index
+
+    def change(self, bits: Mapping[AtomId, int], *, dry_run: bool = False) -> PrecisionChange:
         """Store the vectors of these atoms in so many bits; return what changes."""
         change = self._index.run(lambda index: (count_moves if dry_run else change_precision)(index.db, bits))
         self._index.note_vectors()
         return change
 
-    def unused_bytes(self) -> int:
-        """Return about how many bytes of index.db hold nothing."""
-        return self._index.run(lambda index: read_unused_bytes(index.db))
+    def sizes(self) -> EncodingSizes:
+        """Return the size of all vectors and token states."""
+        return self._index.run(lambda index: read_sizes(index.db))
 
     def reclaim(self) -> int:
         """Rewrite index.db without its unused bytes if they are a fifth of it; return how many were given back."""
         return self._index.run(lambda index: reclaim_unused_bytes(index.db))
-
-    def coarse_vectors(self, model: str, keys: Collection[PassageKey]) -> dict[PassageKey, tuple[int, Floats]]:
-        """Return bits and decoded vectors of passages below full precision."""
-
-        def read(index: SqliteIndex) -> dict[PassageKey, tuple[int, Floats]]:
-            if not index.state.coarse_count:
-                return {}
-            rows = index.db.rows(_COARSE, (json.dumps(sorted(keys)), model))
-            vectors: dict[PassageKey, tuple[int, Floats]] = {}
-            for bits in {row[2] for row in rows}:
-                same_bits = [row for row in rows if row[2] == bits]
-                decoded = _unpack_vectors(bits, [row[3] for row in same_bits])
-                vectors |= {
-                    (AtomId(row[0]), row[1]): (bits, vector) for row, vector in zip(same_bits, decoded, strict=True)
-                }
-            return vectors
-
-        return self._index.run(read)
-
-    def sizes(self) -> EncodingSizes:
-        """Return the size of all vectors and token states."""
-        return self._index.run(lambda index: read_sizes(index.db))
 
 
 def _save_encodings(

@@ -45,16 +45,22 @@ class SqliteGraph:
         self._index = index
 
     def edges(
-        self, ids: Iterable[str], scopes: Sequence[Scope], statuses: Collection[Status] | None = None
+        self,
+        ids: Iterable[str] | None,
+        scopes: Sequence[Scope],
+        statuses: Collection[Status] | None = None,
+        name: RelationName | None = None,
     ) -> list[Edge]:
-        """Return the links from or to these atoms or shared things."""
+        """Return the links from or to these atoms or shared things, or of all."""
+        touches = "(e.source IN (SELECT value FROM json_each(?2)) OR e.target IN (SELECT value FROM json_each(?2)))"
+        # The name is part of the SQL text, because SQLite uses a partial index only then.
         sql = (
             f"WITH {_SCOPES} SELECT e.source, e.name, e.target, e.confidence FROM edges e "
             "JOIN atoms a ON a.atom_id=e.source LEFT JOIN atoms t ON t.atom_id=e.target "
-            "WHERE (e.source IN (SELECT value FROM json_each(?2)) OR e.target IN (SELECT value FROM json_each(?2))) "
-            f"AND {_is_visible(statuses)}"
+            f"WHERE {_is_visible(statuses)}"
+            f"{'' if ids is None else f' AND {touches}'}{'' if name is None else f' AND e.name={name.value!r}'}"
         )
-        return self._read_edges(sql, ids, scopes)
+        return self._read_edges(sql, ids or (), scopes)
 
     def neighbourhood(
         self,
@@ -80,16 +86,6 @@ class SqliteGraph:
             ]
         followed = " UNION ".join(f"SELECT * FROM followed{hop}" for hop in range(hops))
         return self._read_edges(f"WITH {', '.join(parts)} {followed}", ids, scopes)
-
-    def find_relations(self, name: RelationName, scopes: Sequence[Scope], statuses: Collection[Status]) -> list[Edge]:
-        """Return every relation of a name from atoms with these statuses."""
-        # The name is part of the SQL text, because SQLite uses a partial index only then.
-        sql = (
-            f"WITH {_SCOPES} SELECT e.source, e.name, e.target, e.confidence FROM edges e "
-            f"JOIN atoms a ON a.atom_id=e.source JOIN atoms t ON t.atom_id=e.target WHERE e.name='{name.value}' "
-            f"AND e.scope IN own AND t.scope IN own AND {_has_status(statuses)}"
-        )
-        return self._read_edges(sql, (), scopes)
 
     def find_successors(self, ids: Collection[AtomId], scopes: Sequence[Scope]) -> dict[AtomId, list[AtomId]]:
         """Return for each atom its nearest successors whose status is not an end status."""

@@ -12,12 +12,12 @@ from lamina.atom.atom import Atom, AtomId
 from lamina.atom.claim import claim_of
 from lamina.atom.json_record import apply_diff, parse_record, to_record
 from lamina.atom.kinds import Layer
-from lamina.atom.provenance import Scope
-from lamina.store.atoms import AtomFilter
+from lamina.atom.provenance import Origin, Scope
+from lamina.store.atoms import AtomFilter, EditedAtom
 from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.hash_chain import dump_json
-from lamina.store.sqlite.millis import to_millis
 from lamina.text.normal_form import normal_form
+from lamina.text.timestamps import to_millis
 
 _SUBJECT_PREFIX = 2
 """Number of first letters in which a word and its misspelling are assumed to agree."""
@@ -34,6 +34,17 @@ _EPISODE = (
     "coalesce(json_extract(record, '$.episode_id'), "
     "substr(json_extract(record, '$.observed_at'), 1, 10) || ':' || session_id)"
 )
+
+
+_EDITORS = """
+SELECT json_group_array(DISTINCT c.origin) FROM versions v JOIN commits c ON c.seq=v.seq
+WHERE v.atom_id={} AND v.revision>1 AND c.verb<>'erase'
+"""
+"""Erasing a sentence does not confirm the rest of the text."""
+_WITH_EDITORS = f"""
+SELECT record, revision, ({_EDITORS.format("h.atom_id")}) FROM heads h
+WHERE atom_id IN (SELECT value FROM json_each(?))
+"""
 
 
 class HeadTable:
@@ -85,20 +96,18 @@ class HeadTable:
                 results[n].append(parse_record(record, revision))
         return results
 
-    def count(self, atom_filter: AtomFilter) -> int:
-        """Return how many atoms match, ignoring the limit."""
-        where, values = _where(atom_filter)
-        (number,) = self._db.one(f"SELECT count(*) FROM heads WHERE {where}", values) or (0,)
-        return int(number)
+    def read_with_editors(self, ids: Iterable[AtomId]) -> dict[AtomId, EditedAtom]:
+        """Return the current state of atoms, and the origins that have changed each since it was created."""
+        rows = self._db.rows(_WITH_EDITORS, (dump_json(list(ids)),))
+        atoms = [(parse_record(*row[:2]), frozenset(map(Origin, json.loads(row[2])))) for row in rows]
+        return {atom.id: EditedAtom(atom, editors) for atom, editors in atoms}
 
-    def count_by(self, scopes: Sequence[Scope], field: str) -> dict[str, int]:
-        """Return the number of atoms for each value of a field."""
+    def count_by(self, field: str, atom_filter: AtomFilter) -> dict[str, int]:
+        """Return how many atoms match for each value of a field, ignoring the limit."""
+        where, values = _where(atom_filter)
         column = _COUNT_COLUMNS[field]
-        marks = ",".join("?" * len(scopes))
         return dict(
-            self._db.rows(
-                f"SELECT {column}, count(*) FROM heads WHERE scope IN ({marks}) GROUP BY 1 ORDER BY 2 DESC, 1", scopes
-            )
+            self._db.rows(f"SELECT {column}, count(*) FROM heads WHERE {where} GROUP BY 1 ORDER BY 2 DESC, 1", values)
         )
 
     def find_subjects(self, scope: Scope, words: Sequence[str]) -> list[str]:

@@ -14,14 +14,14 @@ from typing import Any, TypeAlias
 
 from lamina.atom.atom import Atom, AtomId
 from lamina.atom.json_record import Record, apply_diff
-from lamina.atom.provenance import Origin, Scope
+from lamina.atom.provenance import Origin, Scope, readable_scopes
 from lamina.atom.status import Status
 from lamina.errors import Erased, LaminaError, NotFound
 from lamina.store.journal import AtomVersion, Commit, CommitId, EntryChange, JournalEntry
 from lamina.store.sqlite.hash_chain import canonical, chain_hash, dump_json, find_broken_links, seal
 from lamina.store.sqlite.heads import HeadTable
 from lamina.store.sqlite.history_schema import open_history
-from lamina.store.sqlite.millis import from_millis, to_millis
+from lamina.text.timestamps import from_millis, to_millis
 
 Tip: TypeAlias = tuple[int, datetime | None, bytes]
 """The sequence number, the time and the hash of the last commit."""
@@ -169,9 +169,18 @@ class HistoryFile:
         return AtomId(row[0]) if row else None
 
     def read_entries(
-        self, scopes: Sequence[Scope], since: int, until: int | None, commit: str | None, limit: int | None
+        self,
+        scopes: Sequence[Scope],
+        since: int,
+        until: int | None,
+        commit: str | None,
+        key: str | None,
+        limit: int | None,
     ) -> list[JournalEntry]:
-        """Return the commits of a range that touched these scopes, oldest first."""
+        """Return the commits of a range that touched these scopes, or were made in one of them with a key."""
+        made_in = list(scopes)
+        if key is not None:  # a commit may change only atoms of its organisation
+            scopes = list(dict.fromkeys(visible for scope in scopes for visible in readable_scopes(scope)))
         marks = ",".join("?" * len(scopes))
         where = f"c.seq>? AND EXISTS(SELECT 1 FROM versions v WHERE v.seq=c.seq AND v.scope IN ({marks}))"
         values: list[Any] = [since, *scopes]
@@ -181,6 +190,9 @@ class HistoryFile:
         if commit is not None:
             where += " AND c.id=?"
             values.append(commit)
+        if key is not None:
+            where += f" AND c.scope IN ({','.join('?' * len(made_in))}) AND c.key IN (?, ?)"
+            values += [*made_in, key, self._key_digest(key)]
         newest = f"ORDER BY c.seq DESC LIMIT {int(limit)}" if limit is not None else ""
         rows = self.db.rows(
             "SELECT c.*, v.atom_id, v.revision, v.old_status, v.status, v.body FROM ("

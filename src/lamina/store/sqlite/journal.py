@@ -61,19 +61,17 @@ class SqliteJournal:
         *,
         until: int | None = None,
         commit: str | None = None,
+        key: str | None = None,
         limit: int | None = None,
     ) -> list[JournalEntry]:
-        """Return the commits of a range that touched these scopes, oldest first."""
         with self._lock:
-            return self._history.read_entries(scopes, since, until, commit, limit)
+            return self._history.read_entries(scopes, since, until, commit, key, limit)
 
     def versions(self, atom_id: AtomId) -> list[AtomVersion]:
-        """Return every version of an atom, oldest first."""
         with self._lock:
             return self._history.versions(atom_id)
 
     def position(self, before: datetime | None = None) -> int:
-        """Return the sequence number of the last commit, or of the last one before a moment."""
         with self._lock:
             return self._history.position(before)
 
@@ -81,13 +79,7 @@ class SqliteJournal:
         with self._lock:
             return self._history.tip()[1]
 
-    def has_key(self, scope: Scope, key: str) -> bool:
-        """Return whether a commit of this scope had this idempotency key."""
-        with self._lock:
-            return self._history.find_commit_by_key(scope, key) is not None
-
     def count(self, scopes: Sequence[Scope]) -> int:
-        """Return how many commits were made in these scopes."""
         with self._lock:
             return self._history.count_commits(scopes)
 

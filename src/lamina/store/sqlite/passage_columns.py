@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import compress
+from itertools import compress, islice
 from typing import Any
 
 import numpy as np
@@ -67,8 +67,14 @@ class PassageColumns:
     def _clear_unsorted(self) -> None:
         self._unsorted_rows: dict[AtomId, list[int]] = {}
         self._unsorted_session_rows: dict[int, list[int]] = defaultdict(list)
+        self._session_names: list[str] = []
+        self._add_names()
+
+    def _add_names(self) -> None:
+        """Name the speakers and sessions that were added."""
         self.speaker_names = tuple(self.speakers)
-        self.session_names = tuple(self._sessions)
+        new_sessions = islice(self._sessions, len(self._session_names), None)
+        self._session_names += [f"{scope}/{session}" for scope, session in new_sessions]
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """Return a column, cut to the number of rows."""
@@ -84,13 +90,19 @@ class PassageColumns:
         key = bytes(self._columns["key"][row])
         return AtomId(key[:_ID_CHARS].decode()), int(key[_ID_CHARS:], 16)
 
-    def session_name(self, row: int) -> str:
-        """Return a name that a row shares with its neighbours only."""
-        number = int(self._columns["session"][row])
-        if number == _NO_SESSION:
-            return f"{self._columns['scope'][row]}/{self.key(row)[0]}"
-        scope, session = self.session_names[number]
-        return f"{scope}/{session}"
+    def keys(self, rows: RowNumbers) -> list[PassageKey]:
+        """Return the passages of some rows."""
+        texts: list[str] = self._columns["key"][rows].astype(np.str_).tolist()
+        return [(AtomId(text[:_ID_CHARS]), int(text[_ID_CHARS:], 16)) for text in texts]
+
+    def session_names(self, rows: RowNumbers) -> list[str]:
+        """Return for each row a name that it shares with its neighbours only."""
+        return [
+            self._session_names[number]
+            if number != _NO_SESSION
+            else f"{self._columns['scope'][row]}/{self.key(row)[0]}"
+            for row, number in zip(rows.tolist(), self._columns["session"][rows].tolist(), strict=True)
+        ]
 
     def append(self, rows: Sequence[tuple[Any, ...]]) -> list[bytes]:
         """Add passages as read from the index; return the texts among them that existed before."""
@@ -105,7 +117,7 @@ class PassageColumns:
             self._unsorted_rows.setdefault(AtomId(item[0]), []).append(row)
             if session != _NO_SESSION:
                 self._unsorted_session_rows[session].append(row)
-        self.speaker_names, self.session_names = tuple(self.speakers), tuple(self._sessions)
+        self._add_names()
         return [passage[9] for passage, is_old in zip(rows, existed, strict=True) if is_old]
 
     def _grow(self, needed: int) -> None:

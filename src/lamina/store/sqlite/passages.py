@@ -16,15 +16,15 @@ from lamina.atom.atom import AtomId
 from lamina.atom.kinds import Layer
 from lamina.atom.provenance import Origin, Scope, is_of_agent
 from lamina.atom.status import ENDED, RECALL_WEIGHT, REPLACED, Status
-from lamina.store.encodings import NearPassage, PassageKey, VectorQuery
-from lamina.store.passages import PassageSummary, TextMatch, TextQuery
+from lamina.store.encodings import PassageKey
+from lamina.store.passages import NearPassage, PassageFilter, PassageStatistics, TextMatch, TextQuery, VectorQuery
 from lamina.store.sqlite.current_index import CurrentIndex
 from lamina.store.sqlite.database import CorruptDatabase, Database
 from lamina.store.sqlite.encodings import SqliteEncodings
 from lamina.store.sqlite.index import SqliteIndex
-from lamina.store.sqlite.index_rows import text_table
-from lamina.store.sqlite.millis import to_millis
-from lamina.store.sqlite.past_passages import past_table
+from lamina.store.sqlite.index_rows import past_table, text_table
+from lamina.store.sqlite.vector_search import VectorSearch
+from lamina.text.timestamps import to_millis
 from lamina.vectors.integer_vectors import QueryVector
 
 K1, B = 1.2, 0.75
@@ -55,6 +55,10 @@ class ScopeStatistics:
     mean_length: float
     document_counts: dict[str, int]
 
+    def counts(self, tokens: Iterable[str]) -> tuple[int, dict[str, int]]:
+        """Return the number of passages, and in how many each of the tokens occurs."""
+        return self.passages, {token: count for token in tokens if (count := self.document_counts[token])}
+
     def weight(self, token: str) -> float:
         """Return the inverse document frequency of a token."""
         n = self.document_counts.get(token, 0)
@@ -77,41 +81,18 @@ class SqlitePassages:
         self._read_statistics: tuple[object, dict[Scope, ScopeStatistics]] = None, {}
 
     def search_text(self, query: TextQuery) -> list[TextMatch]:
-        """Return the best passages of each scope, by BM25 with its statistics; more than the limit if some tie."""
+        """Return the best passages of each scope, by BM25 with its statistics; past ones as if they were current."""
 
         def search(index: SqliteIndex) -> list[TextMatch]:
+            searches = (_search_scope,) if query.filter.known_by is None else (_search_scope, _search_scope_past)
             return [
                 match
-                for statistics in self._statistics(index.db, query.scopes, query.tokens).values()
-                for match in _search_scope(index.db, statistics, query)
+                for statistics in self._token_statistics(index.db, query.filter.scopes, query.tokens).values()
+                for search_scope in searches
+                for match in search_scope(index.db, statistics, query)
             ]
 
         return self._index.run(search) if query.tokens else []
-
-    def search_past(self, query: TextQuery) -> list[tuple[TextMatch, NearPassage]]:
-        """Return the best past passages, scored as if they were among the current ones of their scope."""
-
-        def search(index: SqliteIndex) -> list[tuple[TextMatch, NearPassage]]:
-            return [
-                match
-                for statistics in self._statistics(index.db, query.scopes, query.tokens).values()
-                for match in _search_scope_past(index.db, statistics, query)
-            ]
-
-        return self._index.run(search) if query.tokens else []
-
-    def token_statistics(
-        self, scopes: Sequence[Scope], tokens: Sequence[str]
-    ) -> dict[Scope, tuple[int, dict[str, int]]]:
-        """Return the number of passages of each scope, and in how many each token occurs."""
-        read = self._index.run(lambda index: self._statistics(index.db, scopes, tokens))
-        return {
-            scope: (
-                statistics.passages,
-                {token: count for token in tokens if (count := statistics.document_counts[token])},
-            )
-            for scope, statistics in read.items()
-        }
 
     def find_nearest(self, query: VectorQuery) -> list[NearPassage]:
         """Return the best passages for a query vector; save the search if it became large."""
@@ -127,11 +108,25 @@ class SqlitePassages:
         """Return the cosine of each passage with a query."""
         return self._index.search(lambda search: search.cosines(model, query_vector, keys))
 
-    def summary(self, scopes: Sequence[Scope], models: Sequence[str] = ()) -> PassageSummary:
-        """Return the speakers of all recallable passages, and how many passages each model has encoded."""
-        return self._index.search(lambda search: search.summary(scopes, models))
+    def statistics(
+        self, scopes: Sequence[Scope], models: Sequence[str] = (), tokens: Sequence[str] | None = None
+    ) -> PassageStatistics:
+        """Return the speakers, and how many passages each model has encoded and contain each token."""
 
-    def _statistics(self, db: Database, scopes: Sequence[Scope], tokens: Sequence[str]) -> dict[Scope, ScopeStatistics]:
+        def read(search: VectorSearch) -> PassageStatistics:
+            token_counts = {} if tokens is None else self._token_statistics(search.db, scopes, tokens)
+            return PassageStatistics(
+                search.speakers(scopes),
+                search.count(scopes),
+                {model: search.count_encoded(model, scopes) for model in models},
+                {scope: statistics.counts(tokens or ()) for scope, statistics in token_counts.items()},
+            )
+
+        return self._index.search(read)
+
+    def _token_statistics(
+        self, db: Database, scopes: Sequence[Scope], tokens: Sequence[str]
+    ) -> dict[Scope, ScopeStatistics]:
         """Return the statistics of the scopes that exist; within a snapshot, tokens are read once."""
         snapshot, read = self._read_statistics
         if snapshot is None or snapshot is not self._index.snapshot_id or not _contains(read, scopes, tokens):
@@ -159,11 +154,11 @@ def _search_scope(db: Database, statistics: ScopeStatistics, query: TextQuery) -
     def score(rows: Iterable[tuple[Any, ...]]) -> list[TextMatch]:
         return _score_passages(db, rows, statistics, query)
 
-    if query.statuses & RECALL_WEIGHT.keys():
+    if query.filter.statuses & RECALL_WEIGHT.keys():
         table = _TextTable(text_table(statistics.number, is_shelved=False))
         expression = _any_of(query.tokens) if query.is_exhaustive else _prune_tokens(query.tokens, statistics)
         matches += _search_table(db, table, statistics.scope, expression, score, query)
-    if query.statuses - RECALL_WEIGHT.keys():
+    if query.filter.statuses - RECALL_WEIGHT.keys():
         table = _TextTable(text_table(statistics.number, is_shelved=True))
         matches += _search_table(db, table, statistics.scope, _any_of(query.tokens), score, query)
     return matches
@@ -200,7 +195,7 @@ def _search_table(
             row[2:]
             for row in ranked
             if (is_complete or row[0] < worst)
-            and (query.agent is None or is_of_agent(query.agent, scope, row[1].splitlines()))
+            and (query.filter.agent is None or is_of_agent(query.filter.agent, scope, row[1].splitlines()))
         )
         if is_complete or (len(matches) >= query.limit and _is_settled(matches, query.limit)):
             return matches
@@ -216,12 +211,12 @@ def _is_settled(matches: Sequence[TextMatch], limit: int) -> bool:
 def _score_passages(
     db: Database, rows: Iterable[tuple[Any, ...]], statistics: ScopeStatistics, query: TextQuery
 ) -> list[TextMatch]:
-    passes, weights = _time_filter(query), _token_weights(statistics, query)
-    statuses = {status.value: status for status in query.statuses}
+    passes, weights = _time_filter(query.filter), _token_weights(statistics, query)
+    statuses = {status.value: status for status in query.filter.statuses}
     matches: list[TextMatch] = []
-    layers = frozenset(Layer) if query.layers is None else query.layers
+    layers = frozenset(Layer) if query.filter.layers is None else query.filter.layers
     for atom_id, n, length, tokens, status, memory_type, layer, *times in rows:
-        if status not in statuses or memory_type not in query.memory_types or layer not in layers:
+        if status not in statuses or memory_type not in query.filter.memory_types or layer not in layers:
             continue
         if not passes(statuses[status], *times):
             continue
@@ -230,12 +225,12 @@ def _score_passages(
     return matches
 
 
-def _time_filter(query: TextQuery) -> Callable[..., bool]:
+def _time_filter(passage_filter: PassageFilter) -> Callable[..., bool]:
     """Return a function that decides whether a passage passes by its valid time, time and record time."""
-    at = to_millis(query.known_by or query.true_at or query.valid_at)
-    if query.known_by is not None:
+    at = to_millis(passage_filter.known_by or passage_filter.true_at or passage_filter.valid_at)
+    if passage_filter.known_by is not None:
         return lambda status, start, end, observed, recorded: recorded <= at
-    if query.true_at is not None:
+    if passage_filter.true_at is not None:
         return lambda status, start, end, observed, recorded: (
             (observed if start is None else start) <= at and (status not in REPLACED if end is None else at < end)
         )
@@ -265,52 +260,41 @@ def _score_tokens(
     return _token_scores(words, K1 * (1 - B + B * length / statistics.mean_length), weights)
 
 
-def _search_scope_past(
-    db: Database, statistics: ScopeStatistics, query: TextQuery
-) -> list[tuple[TextMatch, NearPassage]]:
-    matches: list[tuple[TextMatch, NearPassage]] = []
+def _search_scope_past(db: Database, statistics: ScopeStatistics, query: TextQuery) -> list[TextMatch]:
+    table = _TextTable(past_table(statistics.number), "former", _PAST_COLUMNS)
 
     def score(rows: Iterable[tuple[Any, ...]]) -> list[TextMatch]:
-        matches[:] = _score_past(db, rows, statistics, query)
-        return [match for match, _ in matches]
+        return list(_score_past(db, rows, statistics, query))
 
-    table = _TextTable(past_table(statistics.number), "former", _PAST_COLUMNS)
-    _search_table(db, table, statistics.scope, _any_of(query.tokens), score, query)
-    return matches
+    return _search_table(db, table, statistics.scope, _any_of(query.tokens), score, query)
 
 
 def _score_past(
     db: Database, rows: Iterable[tuple[Any, ...]], statistics: ScopeStatistics, query: TextQuery
-) -> Iterator[tuple[TextMatch, NearPassage]]:
-    by, weights = to_millis(query.known_by or query.valid_at), _token_weights(statistics, query)
+) -> Iterator[TextMatch]:
+    by, weights = to_millis(query.filter.known_by or query.filter.valid_at), _token_weights(statistics, query)
     for atom_id, n, length, tokens, status, _, layer, recorded, origin, *details in rows:
         if recorded > by:
             continue
         speaker, at, asks, tells_of, digest = details
         parts = _score_tokens(db, atom_id, n, length, tokens, statistics, weights)
-        match = TextMatch(atom_id, n, Status(status), sum([part for _, part in parts]), parts)
-        yield (
-            match,
-            NearPassage(
-                (AtomId(atom_id), n),
-                statistics.scope,
-                0.0,
-                0.0,
-                match.status,
-                Layer(layer),
-                Origin(origin),
-                recorded,
-                speaker,
-                at,
-                False,
-                False,
-                tells_of is not None,
-                bool(asks),
-                f"former/{atom_id}",
-                n,
-                digest,
-            ),
+        passage = NearPassage(
+            (AtomId(atom_id), n),
+            statistics.scope,
+            0.0,
+            Status(status),
+            Layer(layer),
+            Origin(origin),
+            recorded,
+            speaker,
+            at,
+            tells_of,
+            bool(asks),
+            f"former/{atom_id}",
+            n,
+            digest,
         )
+        yield TextMatch(atom_id, n, passage.status, sum([part for _, part in parts]), parts, passage)
 
 
 def _all_of(tokens: Iterable[str]) -> str:

@@ -15,7 +15,7 @@ from itertools import accumulate
 
 from lamina.atom.atom import AtomId
 from lamina.errors import StoreBusy
-from lamina.store.encodings import FULL_BITS, MIN_BITS_FOR_STATES, EncodingSizes, PrecisionChange
+from lamina.store.precision import FULL_BITS, MIN_BITS_FOR_STATES, EncodingSizes, PrecisionChange
 from lamina.store.sqlite.database import CorruptDatabase, Database
 from lamina.vectors.stored_vectors import DamagedVectors, StoredVectors, pack, unpack
 
@@ -186,10 +186,11 @@ def move_all(db: Database, bits: Mapping[AtomId, int]) -> None:
 
 
 def read_sizes(db: Database) -> EncodingSizes:
-    """Return the size of vectors and token states."""
+    """Return the size of vectors and token states, and of what holds nothing."""
     sizes = {(what, bits): (texts, bytes_used) for what, bits, texts, bytes_used in db.rows("SELECT * FROM room")}
     vectors = {bits: size for (what, bits), size in sorted(sizes.items(), reverse=True) if what == "vectors"}
-    return EncodingSizes({bits: size for bits, size in vectors.items() if size[0]}, sizes.get(("states", 0), (0, 0)))
+    stored = {bits: size for bits, size in vectors.items() if size[0]}
+    return EncodingSizes(stored, sizes.get(("states", 0), (0, 0)), read_unused_bytes(db))
 
 
 def _stored_bytes(db: Database) -> int:

@@ -9,17 +9,15 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Iterable
 from datetime import date, datetime
 from pathlib import Path
 
 from lamina.atom.atom import AtomId
 from lamina.atom.provenance import Scope
 from lamina.logs import summarise_error
-from lamina.store.chat_usage import DailyUsage, ModelUsage
-from lamina.store.recalls import MAX_RECALLS, unknown_recall
+from lamina.store.admin import MAX_RECALLS, DailyUsage, ModelUsage, SavedRecall, unknown_recall
 from lamina.store.sqlite.database import CorruptDatabase, Database
-from lamina.store.sqlite.millis import to_millis
+from lamina.text.timestamps import to_millis
 
 logger = logging.getLogger("lamina")
 
@@ -86,22 +84,21 @@ class SqliteRecalls:
         """Close the file."""
         self.file.close()
 
-    def save(self, recall_id: str, atom_ids: Iterable[AtomId], at: datetime, scope: Scope) -> None:
+    def save(self, recall: SavedRecall, at: datetime, scope: Scope) -> None:
         """Store what a recall returned to a caller of this scope; the oldest beyond the limit are deleted."""
-        row = (recall_id, to_millis(at), scope, json.dumps(list(dict.fromkeys(atom_ids)), separators=(",", ":")))
+        ids = json.dumps(list(dict.fromkeys(recall.atom_ids)), separators=(",", ":"))
+        row = (recall.id, to_millis(at), scope, ids)
         self.file.db.run("INSERT OR IGNORE INTO recalls(id, at, scope, atom_ids) VALUES(?,?,?,?)", row)
 
-    def hits(self, recall_id: str, scope: Scope) -> list[AtomId] | None:
-        """Return the atoms that a recall of this scope returned, best first, each once; None if unknown."""
-        rows = self.file.db.rows("SELECT atom_ids FROM recalls WHERE id=? AND scope=?", (recall_id, scope))
-        return [AtomId(atom_id) for atom_id in json.loads(rows[0][0])] if rows else None
-
-    def recent(self, scope: Scope, limit: int) -> list[AtomId]:
-        """Return the atoms that the last recalls of a scope returned, each once."""
+    def read(self, scope: Scope, *, recall_id: str | None = None, limit: int = 1) -> list[SavedRecall]:
+        """Return the last recalls of a scope, the latest first, or the one with this id."""
         if not self.file.exists():
             return []
-        rows = self.file.db.rows("SELECT atom_ids FROM recalls WHERE scope=? ORDER BY n DESC LIMIT ?", (scope, limit))
-        return list(dict.fromkeys(AtomId(atom_id) for (ids,) in rows for atom_id in json.loads(ids)))
+        rows = self.file.db.rows(
+            "SELECT id, atom_ids FROM recalls WHERE scope=?1 AND (?2 IS NULL OR id=?2) ORDER BY n DESC LIMIT ?3",
+            (scope, recall_id, limit),
+        )
+        return [SavedRecall(id_, tuple(AtomId(atom_id) for atom_id in json.loads(ids))) for id_, ids in rows]
 
     def prune(self, before: datetime) -> int:
         """Delete the recalls made before a moment; return how many."""
@@ -152,10 +149,6 @@ class SqliteUsage:
         with (db := self.file.db).write_transaction(durable=False):
             db.run(_ADD, row)
             return _to_usage(db.rows(_DAY_TOTAL, (day.isoformat(),))[0])
-
-    def day_total(self, day: date) -> ModelUsage:
-        """Return what all models together used on a day."""
-        return _to_usage(self.file.db.rows(_DAY_TOTAL, (day.isoformat(),))[0]) if self.file.exists() else ModelUsage()
 
     def days(self) -> list[DailyUsage]:
         """Return the counts of every day and model, the latest day first."""

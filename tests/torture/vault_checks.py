@@ -1,19 +1,16 @@
-"""What the torture tests share: tallies, a look at a whole vault, and a fresh process to be killed in."""
+"""How a vault is opened in torture tests, and what must be true of it afterwards."""
 
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
-import random
-import sys
-from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import lamina
 from lamina.atom.atom import Atom, AtomId
 from lamina.memory import Memory
+from lamina.settings import Settings
 from lamina.store.base import AtomFilter
 from lamina.vault import atom_file, layout
 from lamina.vault.yaml_codec import Unreadable
@@ -25,63 +22,14 @@ Ack = tuple[str, int, str, str]
 """An atom as a returned write showed it: id, revision, status, hash of the content."""
 
 
-@dataclass(slots=True)
-class Tally:
-    """How often something was tried, and every time it went wrong."""
-
-    name: str
-    runs: int = 0
-    failures: list[str] = field(default_factory=list)
-    notes: dict[str, float] = field(default_factory=dict)
-
-    def fail(self, *what: str) -> None:
-        self.failures += what
-
-    def summary(self) -> str:
-        bound = f"0 failures in {self.runs}: rate < {3 / max(1, self.runs):.2%} at 95 %"
-        text = f"{len(self.failures)} FAILURES in {self.runs}" if self.failures else bound
-        notes = "".join(f"; {name} {value:.3f}" for name, value in self.notes.items())
-        return f"{self.name}: {text}{notes}"
+_ATOM_FOLDERS = ("atoms/", "sessions/", "archive/")
+SETTINGS = Settings(embedder="none", background=False, watch=False)
 
 
-def fresh_seed() -> int:
-    return random.SystemRandom().randrange(2**32)
-
-
-def show(name: str, done: int, count: int) -> None:
-    """Progress on standard error, where somebody looks on."""
-    if sys.stderr.isatty() or done == count or done % max(1, count // 20) == 0:
-        print(f"\r{name} {done}/{count}", end="\n" if done == count else "", file=sys.stderr, flush=True)
-
-
-def separate_process(
-    work: Callable[..., Tally], count: int, seed: int, folder: Path, *initial: Any, lanes: int = 1
-) -> Tally:
-    """Do the work in processes of their own that have opened nothing yet, so that they may fork; each its share."""
-    shares = [(count + lane) // lanes for lane in range(lanes)]
-    with ProcessPoolExecutor(lanes, mp_context=multiprocessing.get_context("spawn")) as pool:
-        running = []
-        for lane, share in enumerate(shares):
-            path = folder / f"lane{lane}"
-            path.mkdir(exist_ok=True)
-            running.append(pool.submit(work, share, seed + lane, path, *initial))
-        return with_counts([item.result() for item in running])
-
-
-def with_counts(tallies: list[Tally]) -> Tally:
-    whole = Tally(tallies[0].name)
-    for tally in tallies:
-        whole.runs += tally.runs
-        whole.failures += tally.failures
-        for name, value in tally.notes.items():
-            whole.notes[name] = whole.notes.get(name, 0) + value
-    return whole
-
-
-def expect_none(tally: Tally, seed: int, at_least: int) -> None:
-    print(tally.summary(), f"(seed {seed})")
-    assert not tally.failures, f"seed {seed}: {len(tally.failures)} of {tally.runs}\n" + "\n".join(tally.failures[:20])
-    assert tally.runs >= at_least
+def open_vault(root: Path, **options: Any) -> Memory:
+    """Open a vault without models, watcher or threads; settings are made once, not for each opening."""
+    defaults: dict[str, Any] = {"settings": SETTINGS, "watch": False, "background": False}
+    return lamina.open(root, **defaults | options)
 
 
 def digest(text: str) -> str:
@@ -158,7 +106,7 @@ def torn_files(root: Path, since_ns: int = 0) -> list[str]:
 
 
 def vault_files(root: Path) -> list[Path]:
-    return [path for top in ("atoms", "sessions", "archive") for path in sorted((root / top).rglob("*.md"))]
+    return [path for top in _ATOM_FOLDERS for path in sorted((root / top).rglob("*.md"))]
 
 
 def unexpected_files(memory: Memory) -> list[str]:
@@ -172,6 +120,6 @@ def unexpected_files(memory: Memory) -> list[str]:
     result += [
         f"ledger: {line.path}" for line in lines if line.path.startswith(".") or line.state.value in ("bad", "gone")
     ]
-    expected = {line.path for line in lines if line.state.value == "atom"}
+    expected = {line.path for line in lines if line.state.value == "atom" and line.path.startswith(_ATOM_FOLDERS)}
     on_disk = {str(path.relative_to(memory.root)) for path in vault_files(memory.root)}
     return result + [f"file without a line or line without a file: {path}" for path in sorted(expected ^ on_disk)]
