@@ -58,7 +58,7 @@ class WorkingSet:
         self._new_segment_ids: list[AtomId] = []
         self._ids_by_subject: dict[str, list[AtomId]] = {}
         self._new_ids_by_subject: dict[str, dict[AtomId, None]] = defaultdict(dict)
-        self._new_passages: dict[PassageFilter, list[tuple[Atom, Passage]]] = {}
+        self._new_passages: dict[PassageCondition, list[tuple[Atom, Passage]]] = {}
         self.changed: dict[AtomId, Atom] = {}
 
     def add_new_segments(self, segments: Iterable[Atom]) -> None:
@@ -67,14 +67,14 @@ class WorkingSet:
             self.add([segment])
             self._new_segment_ids.append(segment.id)
 
-    def new_passages(self, passage_filter: PassageFilter) -> list[tuple[Atom, Passage]]:
-        """Return the first of the passages of this commit's segments that pass the filter."""
-        if passage_filter not in self._new_passages:
+    def new_passages(self, condition: PassageCondition) -> list[tuple[Atom, Passage]]:
+        """Return the first of the passages of this commit's segments that meet a condition."""
+        if condition not in self._new_passages:
             segments = [self._atoms[atom_id] for atom_id in self._new_segment_ids]
             passages = ((segment, passage) for segment in segments for passage in passages_of(segment))
-            chosen = (pair for pair in passages if passage_filter(*pair))
-            self._new_passages[passage_filter] = list(islice(chosen, MAX_NEW_PASSAGES))
-        return self._new_passages[passage_filter]
+            chosen = (pair for pair in passages if condition(*pair))
+            self._new_passages[condition] = list(islice(chosen, MAX_NEW_PASSAGES))
+        return self._new_passages[condition]
 
     def add(self, atoms: Iterable[Atom]) -> None:
         """Add atoms as they are, without marking them as changed."""
