@@ -14,13 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lamina.vectors.codebook import UNIT, codebook_for
 from lamina.vectors.integer_vectors import Floats
 from lamina.vectors.quantisation import (
     BATCH_ROWS,
     ERROR_WEIGHT,
+    UNIT,
     CodedVectors,
     Doubles,
+    codebook_for,
     expected_error,
     pairwise_sums,
     row_lengths,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lamina.models.state_trunk import MiniLmTrunk
+from lamina.models.state_model import MiniLmTrunk
 from lamina.states.current_state_ranking import EARLIER_FEATURES, compute_answer_features, compute_earlier_features
 from lamina.states.fitted_decisions import LogisticModel
 from lamina.text.analyser import content_tokens

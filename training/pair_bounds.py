@@ -17,8 +17,7 @@ import numpy as np
 
 from lamina.models.list_reader import ListReader
 from lamina.models.pair_model import PairModel
-from lamina.models.state_model import StateModel
-from lamina.models.state_trunk import MiniLmTrunk
+from lamina.models.state_model import MiniLmTrunk, StateModel
 from lamina.states.fitted_decisions import ReplacementBounds
 from lamina.states.replacement_verdict import ReplacementCertainty, judge_replacements
 from lamina.states.state_reader import StateReader

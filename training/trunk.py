@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.models.light_embedder import WordLlama
-from lamina.models.state_trunk import LightTrunk, MiniLmTrunk, StateTrunk
+from lamina.models.state_model import LightTrunk, MiniLmTrunk, StateTrunk
 
 __all__ = ["StateCache", "TextStates", "TextVectors", "Vectors", "open_trunk"]
 

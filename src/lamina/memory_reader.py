@@ -32,9 +32,8 @@ from lamina.models.errors import ModelMissing
 from lamina.recall import Recall, RecallRequest
 from lamina.recall.cited_answer import CitedAnswer, answer_question
 from lamina.recall.feedback import derive_citation_effects
-from lamina.recall.plan_context import PLAN_LAYERS, PlanContext, build_plan_context
 from lamina.recall.recall_view import list_historical_atoms, parse_view_time, read_historical_atom
-from lamina.recall.session_start_context import MAX_TOPIC_HITS, SessionContext
+from lamina.recall.starting_context import MAX_TOPIC_HITS, PLAN_LAYERS, PlanContext, SessionContext, build_plan_context
 from lamina.review.ageing_signals import count_confirmations, load_signals_with_history, load_standings
 from lamina.review.export import export
 from lamina.review.history import History, Transition, build_history
@@ -267,13 +266,13 @@ class MemoryReader:
     def signals(self, id: str) -> Signals:
         """Return an atom's usage counters."""
         atom_id = self.get(id).id
-        return self._store.signals.get([atom_id]).get(atom_id, Signals())
+        return self._store.signals.get([atom_id]).signals.get(atom_id, Signals())
 
     @verb(Operation.READ)
     def why(self, id: str) -> ImportanceReport:
         """Return how much an atom matters and why: the nine factors of its importance, and what ageing does with it."""
         atom = self.get(id)
-        moment = AgeingTime(self.now(), self._store.signals.ageing.last_activity(atom.scope))
+        moment = AgeingTime(self.now(), self._store.signals.last_activity(atom.scope))
         mode = RetentionMode(self.settings.retention)
         return report_importance(atom, load_signals_with_history(atom, self._store), moment, mode)
 

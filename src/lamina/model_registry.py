@@ -130,7 +130,7 @@ class ModelRegistry:
         return StepContext(
             store=store,
             scope=scope,
-            moment=AgeingTime(self._clock.now(), store.signals.ageing.last_activity(scope)),
+            moment=AgeingTime(self._clock.now(), store.signals.last_activity(scope)),
             ids=ids,
             retention_mode=RetentionMode(settings.retention),
             embedder=self._best_embedder,

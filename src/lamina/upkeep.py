@@ -195,7 +195,7 @@ class Upkeep:
     def _parse_simulated_time(self, at: TimeInput) -> datetime:
         moment = to_utc(at) if isinstance(at, datetime) else parse_time_or_none(str(at))
         if moment is None or moment < self._access.now():
-            raise InvalidInput(f"{at} is no time in the future; a simulation looks ahead, such as at 2030-06-01")
+            raise InvalidInput(f"at: {at} is not a time in the future; give one such as 2030-06-01")
         return moment
 
     def _diagnosis_notes(self) -> Iterable[str]:

@@ -1,4 +1,7 @@
-"""`lamina run` and `lamina block`, as they are typed."""
+"""`lamina run` and `lamina block`, as they are typed.
+
+Covers `lamina.documents.working_memory`.
+"""
 
 from __future__ import annotations
 

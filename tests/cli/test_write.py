@@ -192,6 +192,15 @@ def test_pin_is_reversed_by_unpin(cli: Cli, coffee: str) -> None:
     assert cli("unpin", coffee, "--json").data["atom"]["pinned"] is False
 
 
+def test_a_reason_names_other_atoms_by_their_text(cli: Cli, coffee: str) -> None:
+    other = cli("remember", "The cafe opens at nine.", "--json").data["outcomes"][0]["atom"]["id"]
+    printed = cli("relate", other, "supports", coffee).out
+    why = next(line for line in printed.splitlines() if line.startswith("  why"))
+    text = cli("get", coffee, "--json").data["content"]
+    assert why == f"  why   supports “{text}” ({coffee[-8:]})"
+    assert coffee not in cli("history", other).out
+
+
 def test_related_atoms_are_neighbours(cli: Cli, coffee: str) -> None:
     other = cli("remember", "The grinder broke.", "--json").data["outcomes"][0]["atom"]["id"]
     result = cli("relate", other, "depends_on", coffee[-8:], "--confidence", "0.5", "--json")

@@ -178,7 +178,7 @@ def test_a_rewritten_statement_is_in_the_hot_tier_like_a_new_one(workspace: Vaul
     workspace.memory.revise(atom.id, "Bob keeps a tuned marimba.", reason="clearer")
     workspace.tick(days=1)
     dream_report(workspace)
-    assert workspace.memory.engine.store.signals.get_with_ageing([atom.id])[1][atom.id].tier == "hot"
+    assert workspace.memory.engine.store.signals.get([atom.id])[1][atom.id].tier == "hot"
 
 
 def test_a_jump_of_the_clock_archives_and_expires_nothing(workspace: VaultWorkspace) -> None:
@@ -296,7 +296,7 @@ def test_checking_only_when_due_decides_the_same_as_checking_daily(harness: Stor
 
 
 def _same(harness: StoreHarness, plain: dict[AtomId, DailyAgeing], where: str) -> None:
-    heads, lives = {atom.id: atom for atom in harness.read()}, harness.store.signals.get_with_ageing(plain)[1]
+    heads, lives = {atom.id: atom for atom in harness.read()}, harness.store.signals.get(plain)[1]
     for atom_id, daily in plain.items():
         head = heads[atom_id]
         assert (head.status, head.layer) == (daily.atom.status, daily.atom.layer), f"{where}: {head}"

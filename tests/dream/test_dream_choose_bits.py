@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lamina.dream.age_step import HYSTERESIS, choose_bits
-from lamina.vectors.codebook import PRECISIONS
+from lamina.vectors.quantisation import PRECISIONS
 
 retentions = st.floats(0.0, 1.0)
 precisions = st.sampled_from(PRECISIONS)

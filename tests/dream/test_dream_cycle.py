@@ -43,7 +43,7 @@ from lamina.lifecycle.ageing import decide_ageing
 from lamina.lifecycle.ageing_decision import AgeingAction, StorageTier
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.lifecycle.retention import RetentionMode
-from lamina.store.ageing_state import AGEING_STATUSES
+from lamina.store.signals import AGEING_STATUSES
 from lamina.testing.admin import hits_of
 from llm_server import Scripted, completion, error, scripted
 
@@ -164,10 +164,10 @@ def _texts(memory: Memory) -> set[tuple[AtomId, str]]:
 def test_a_dry_run_reports_the_dream_and_changes_nothing(root: Path) -> None:
     for seed in FEW_SEEDS:
         with run_steps_separately(root, seed) as (memory, clock, _):
-            before, due = vault_snapshot(memory), memory.engine.store.signals.ageing.find_due(memory.scope, clock.now())
+            before, due = vault_snapshot(memory), memory.engine.store.signals.find_due(memory.scope, clock.now())
             dry = memory.upkeep.dream(dry_run=True, yes=True)
             assert dry.dry_run and vault_snapshot(memory) == before, f"seed {seed}"
-            assert memory.engine.store.signals.ageing.find_due(memory.scope, clock.now()) == due, f"seed {seed}"
+            assert memory.engine.store.signals.find_due(memory.scope, clock.now()) == due, f"seed {seed}"
             assert memory.review.count(kind="dream") == 0
             real = memory.upkeep.dream(yes=True)
             assert _moves_by_step(dry) == _moves_by_step(real), f"seed {seed}"

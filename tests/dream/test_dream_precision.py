@@ -56,7 +56,7 @@ def run_dreams(memory: Memory, clock: FixedClock, days: float) -> DreamReport:
 
 
 def bits(memory: Memory, atom_id: AtomId) -> int:
-    return memory.engine.store.signals.get_with_ageing([atom_id])[1][atom_id].bits
+    return memory.engine.store.signals.get([atom_id])[1][atom_id].bits
 
 
 def stored_bits(memory: Memory, atom_id: AtomId) -> int:
@@ -228,6 +228,4 @@ def test_no_text_is_lost_and_recall_finds_it_through_any_sequence(deeds: list[st
 def noted(memory: Memory, atom_id: AtomId) -> bool:
     """Whether maintenance has looked at it, and told the index."""
     store = memory.engine.store
-    return bool(store.signals.get_with_ageing([atom_id])[1]) and atom_id not in store.signals.ageing.unapplied_bits(
-        memory.scope
-    )
+    return bool(store.signals.get([atom_id])[1]) and atom_id not in store.signals.unapplied_bits(memory.scope)

@@ -83,7 +83,7 @@ def test_atoms_used_or_stated_within_a_fortnight_are_left_alone(harness: StoreHa
     harness.clock.at = NOON + timedelta(days=days)
     with scripted(completion(AGAINST), completion(AGAINST)) as server:
         assert bool(plan_step(harness, server.chat()).changes) is (days == 14)
-        signals = harness.store.signals.get([belief.id]).get(belief.id, Signals())
+        signals = harness.store.signals.get([belief.id]).signals.get(belief.id, Signals())
         harness.store.signals.put(belief.id, type(signals)(recall_count=1, last_recalled_at=harness.clock.now()))
         assert plan_step(harness, server.chat()).changes == ()
 

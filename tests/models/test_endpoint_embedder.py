@@ -1,6 +1,6 @@
 """The embedding endpoint, with a real local server.
 
-Covers `lamina.models.json_endpoint` and `lamina.models.unit_vectors`.
+Covers `lamina.models.json_endpoint` and `lamina.vectors.integer_vectors`.
 """
 
 from __future__ import annotations

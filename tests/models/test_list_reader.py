@@ -7,7 +7,7 @@ import pytest
 from local_models import STORE, needs_minilm
 
 from lamina.models.list_reader import MAX_CANDIDATES, ListReader, build_inputs, encode_pieces
-from lamina.models.state_trunk import MiniLmTrunk
+from lamina.models.state_model import MiniLmTrunk
 
 pytestmark = needs_minilm
 

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.models.chunks import split_into_chunks
+from lamina.models.tokeniser import split_into_chunks
 
 
 def words(text: str) -> list[tuple[int, int]]:

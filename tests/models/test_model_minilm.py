@@ -16,7 +16,7 @@ from lamina.models.errors import ModelMissing
 from lamina.models.minilm import DIMENSIONS, MODEL, MiniLM
 from lamina.models.model_files import MINILM_TOKENIZER, ModelStore
 from lamina.models.tokeniser import Tokeniser
-from lamina.vectors.packed_states import nibbles_to_signs
+from lamina.vectors.stored_vectors import nibbles_to_signs
 
 WIDTH = DIMENSIONS // 8
 LONG = " ".join(f"In {1900 + n} Ann went to town number {n} and bought a rather lovely lamp there." for n in range(40))

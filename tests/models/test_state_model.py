@@ -16,8 +16,7 @@ from lamina.models.light_embedder import WordLlama
 from lamina.models.minilm import MiniLM, open_network
 from lamina.models.model_files import ModelStore, models_folder
 from lamina.models.sentence_state_encoder import pack_states, unpack_states
-from lamina.models.state_model import QuestionTarget, StateModel
-from lamina.models.state_trunk import LightTrunk, MiniLmTrunk
+from lamina.models.state_model import LightTrunk, MiniLmTrunk, QuestionTarget, StateModel
 
 FOLDER = models_folder(os.environ, Path.home(), sys.platform)
 

@@ -13,7 +13,7 @@ from lamina import FixedClock, Memory
 from lamina.atom.atom import Atom
 from lamina.cli.record_views import explain_score
 from lamina.models.embedder import Embedder, EncodedText, TextToEncode
-from lamina.models.recomputed_token_states import MAX_RECOMPUTED, RecomputedStates
+from lamina.models.encoding_worker import MAX_RECOMPUTED, RecomputedStates
 from lamina.recall.hit import VectorPrecision
 from lamina.recall.hit_builder import DIMENSION_DEVIATION
 from lamina.store.encodings import UnencodedText
@@ -125,7 +125,7 @@ def test_a_hit_reports_its_precision_and_the_uncertainty_of_its_cosine(tmp_path:
         memory.embed()
         (whole,) = memory.recall(QUESTION).hits
         assert whole.precision is None and whole.explain()["precision"] == {}
-        assert not [output_block for output_block in explain_score(whole) if "kept in" in str(output_block)]
+        assert not [output_block for output_block in explain_score(whole) if "precision" in str(output_block)]
         errors = []
         for bits in (8, 4, 2):
             memory.engine.store.passages.encodings.precision.change({whole.atom.id: 32})

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.recall.duplicate_folding import FoldedHits, HitContent, fold_duplicates
+from lamina.recall.result_selection import FoldedHits, HitContent, fold_duplicates
 from lamina.text.normal_form import normal_form
 
 LONG = "the quarterly report about coffee prices in Lisbon is on the shared drive under finance for everybody to read"

@@ -1,6 +1,6 @@
 """Feedback, core memories, plans and context for an agent.
 
-Covers `lamina.recall.plan_context` and `lamina.recall.session_start_context`.
+Covers `lamina.recall.starting_context` and `lamina.recall.starting_context`.
 """
 
 from __future__ import annotations

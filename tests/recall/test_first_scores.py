@@ -8,7 +8,7 @@ from typing import Any
 
 from lamina.atom.status import Status
 from lamina.clock import FixedClock
-from lamina.recall.first_scores import FirstScores, ScoreTerms, select_best
+from lamina.recall.candidate_scoring import FirstScores, ScoreTerms, select_best
 from lamina.recall.scoring_profiles import TRANSFORMER_PROFILE
 from lamina.store.encodings import PassageKey
 from lamina.store.passages import NearPassage

@@ -31,8 +31,8 @@ from lamina.recall.candidate_scoring import (
     multiply_weights,
     status_weight,
 )
-from lamina.store.ageing_state import AgeingState
 from lamina.store.passages import NearPassage
+from lamina.store.signals import AgeingState
 
 STATES = [item.value for item in LifecycleState]
 PART = st.floats(0, 1)
@@ -58,7 +58,7 @@ def weights(ageing_state: AgeingState | None, status: Status = Status.ACTIVE) ->
 def set_lifecycle(memory: Memory, states: dict[str, str], **known: Any) -> None:
     """A dream has seen these, each in a state."""
     atoms = [memory.get(state) for state in states]
-    memory.engine.store.signals.ageing.put(
+    memory.engine.store.signals.put_ageing(
         {atom.id: AgeingState(atom.revision, state=states[atom.id], **known) for atom in atoms}
     )
 
@@ -296,7 +296,7 @@ def test_many_stale_hits_do_not_displace_the_others(handwritten: HandwrittenVaul
     ).atoms
     lone = handwritten.add_statement("Ann sails a borrowed dinghy at weekends.", subject="")
     question = "what boat does Ann sail on the lake?"
-    handwritten.memory.engine.store.signals.ageing.put({atom.id: AgeingState(1, state="stale") for atom in old})
+    handwritten.memory.engine.store.signals.put_ageing({atom.id: AgeingState(1, state="stale") for atom in old})
     assert lone.id not in {hit.atom.id for hit in handwritten.memory.recall(question, 100).hits}
     result = handwritten.memory.recall(question, 10, filter_stale=True)
     assert [hit.atom.id for hit in result.hits] == [lone.id]
@@ -317,7 +317,7 @@ def test_a_current_statement_is_shown_itself_where_its_evidence_is_stale(handwri
     fact = handwritten.add_statement("Ann keeps bees behind the mill.", "I keep bees behind the mill.")
     question = "who keeps bees behind the mill?"
     assert [hit.atom.id for hit in handwritten.memory.recall(question).hits] == [words.id]
-    handwritten.memory.engine.store.signals.ageing.put(
+    handwritten.memory.engine.store.signals.put_ageing(
         {words.id: AgeingState(words.revision, state="stale"), fact.id: AgeingState(1, state="active")}
     )
     result = handwritten.memory.recall(question, filter_stale=True)
@@ -331,7 +331,7 @@ def test_a_stale_statement_is_not_shown_with_current_evidence(handwritten: Handw
     fact = handwritten.add_statement("Ann keeps bees behind the mill.", "I keep bees behind the mill.")
     question = "who keeps bees behind the mill?"
     assert handwritten.memory.recall(question).hits[0].statements == (fact,)
-    handwritten.memory.engine.store.signals.ageing.put({fact.id: AgeingState(1, state="stale")})
+    handwritten.memory.engine.store.signals.put_ageing({fact.id: AgeingState(1, state="stale")})
     (hit,) = handwritten.memory.recall(question, filter_stale=True).hits
     assert (hit.atom.id, hit.statements) == (words.id, ())
 
@@ -341,7 +341,7 @@ def test_stale_evidence_still_leads_to_the_successor(handwritten: HandwrittenVau
     handwritten.add_session("The puppy answers to Pepper.", at=NOON - DAY)
     old = handwritten.add_statement("Ann's dog is called Biscuit.", "My dog is called Biscuit.")
     handwritten.replace(old, handwritten.atom("Ann's dog is called Pepper.", "The puppy answers to Pepper."))
-    handwritten.memory.engine.store.signals.ageing.put({old_words.id: AgeingState(old_words.revision, state="stale")})
+    handwritten.memory.engine.store.signals.put_ageing({old_words.id: AgeingState(old_words.revision, state="stale")})
     result = handwritten.memory.recall("where does Biscuit sleep?", filter_stale=True)
     assert "Pepper" in result.hits[0].text
     assert all("Biscuit" not in hit.text for hit in result.hits)
@@ -362,7 +362,7 @@ def test_the_command_line_leaves_out_stale_hits(cli: Cli, coffee: str, vault: Pa
 @given(st.dictionaries(st.integers(0, 11), st.sampled_from(STATES), max_size=12))
 def test_filtered_hits_are_the_remaining_ones_in_order(twelve_facts: Memory, states: dict[int, str]) -> None:
     ids = sorted(atom.id for atom in twelve_facts.list(limit=None))
-    twelve_facts.engine.store.signals.ageing.put(
+    twelve_facts.engine.store.signals.put_ageing(
         {atom_id: AgeingState(1, state=states.get(n, "candidate")) for n, atom_id in enumerate(ids)}
     )
     stale = {atom_id for n, atom_id in enumerate(ids) if states.get(n) in ("stale", "archived")}

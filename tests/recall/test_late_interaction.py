@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lamina.recall.late_interaction import SIGN_SCALE, STATE_LEVELS, match_nibbles, match_signs, match_static_tokens
 from lamina.vectors.integer_vectors import Floats, LevelRows, to_level_rows
-from lamina.vectors.packed_states import level_step, to_nibbles, to_signs
+from lamina.vectors.stored_vectors import level_step, to_nibbles, to_signs
 from unit_vectors import packed_levels, unit_vectors
 
 WIDTH = 64

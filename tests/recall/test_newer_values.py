@@ -9,7 +9,7 @@ import pytest
 
 import lamina
 from lamina.clock import FixedClock
-from lamina.recall.newer_values import NEWER_VALUE_TERM, differ_in_one_place
+from lamina.recall.state_terms import NEWER_VALUE_TERM, differ_in_one_place
 from lamina.settings import Settings
 from lamina.text.analyser import analyse
 

@@ -1,6 +1,6 @@
 """Valid time and transaction time agree with a list of versions.
 
-Covers `lamina.store.sqlite.past_passages`.
+Covers `lamina.store.sqlite.index_rows`.
 """
 
 from __future__ import annotations

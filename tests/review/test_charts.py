@@ -173,7 +173,7 @@ def test_a_clock_behind_the_journal_loses_nothing(long_history: StoreHarness) ->
 def test_the_heat_chart_covers_every_recallable_atom(long_history: StoreHarness) -> None:
     used = long_history.add("used", importance=1.0)
     long_history.store.signals.put(used.id, Signals(recall_count=20, last_recalled_at=long_history.clock.at))
-    signals = from_counters(long_history.store.signals.get([used.id]).get(used.id, Signals()))
+    signals = from_counters(long_history.store.signals.get([used.id]).signals.get(used.id, Signals()))
     numbers = collect_heat(long_history.store, SCOPES, long_history.clock.at)
     assert len(numbers) == 3 and max(numbers) == heat(used, signals, long_history.clock.at)
     panel = of("heat", long_history)

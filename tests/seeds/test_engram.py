@@ -555,7 +555,7 @@ def test_scores_at_day_ten_and_day_twenty_differ(memory: Memory, clock: FixedClo
     for _ in range(2):
         later(memory, clock, days=10)
         step(memory, "age")
-        state = memory.engine.store.signals.get_with_ageing([atom.id])[1][atom.id]
+        state = memory.engine.store.signals.get([atom.id])[1][atom.id]
         scores.append((state.retention, state.importance))
     assert scores[0][0] > scores[1][0] and scores[0][1] > scores[1][1]
 

@@ -205,7 +205,7 @@ def test_core_never_fades_and_ephemeral_fades_before_standard(memory: Memory, cl
     clock.at = NOON + 40 * DAY
     memory.upkeep.dream(["age"])
     ids = {atom.durability: atom.id for atom in memory.list(status=None)}
-    ageing = memory.engine.store.signals.get_with_ageing(ids.values())[1]
+    ageing = memory.engine.store.signals.get(ids.values())[1]
     retention = {durability: ageing[atom_id].retention for durability, atom_id in ids.items()}
     assert retention[Durability.CORE] == 1.0
     assert retention[Durability.CORE] > retention[Durability.STANDARD] > retention[Durability.EPHEMERAL]
@@ -472,7 +472,7 @@ def test_consolidation_runs_every_day_archives_what_is_stale_and_settles_contrad
     report = memory.upkeep.dream()
     assert memory.get(stale).status is Status.ARCHIVED
     assert memory.get(used).status is Status.ACTIVE
-    signals, ageing = memory.engine.store.signals.get_with_ageing([used, stale])
+    signals, ageing = memory.engine.store.signals.get([used, stale])
     assert signals[used].recall_count == 1
     assert ageing[used].importance > ageing[stale].importance
     assert {"age", "probe"} <= {step.step for step in report.steps}

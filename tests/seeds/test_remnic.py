@@ -37,8 +37,8 @@ from lamina.lifecycle.signals import AgeingSignals, Verification
 from lamina.lifecycle.standing import STATE_WEIGHTS, LifecycleState, PolicyClass
 from lamina.models.light_embedder import find_light_files
 from lamina.recall.graph_walk import pagerank
-from lamina.store.ageing_state import AgeingState
 from lamina.store.queue import SessionBacklog
+from lamina.store.signals import AgeingState
 from llm_server import Json, completion, scripted
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -586,7 +586,7 @@ def test_missing_lifecycle_data_has_no_effect(vault: SeedVault) -> None:
 def _set_state(vault: SeedVault, atom: Atom, state: str) -> None:
     """Store an ageing state as a dream does."""
     current = vault.memory.get(atom.id)
-    vault.memory.engine.store.signals.ageing.put({atom.id: AgeingState(revision=current.revision, state=state)})
+    vault.memory.engine.store.signals.put_ageing({atom.id: AgeingState(revision=current.revision, state=state)})
 
 
 def test_the_lifecycle_state_weighs_a_hit_and_the_status_decides_whether_it_counts(vault: SeedVault) -> None:

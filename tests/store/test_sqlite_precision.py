@@ -22,8 +22,8 @@ from lamina.atom.atom import AtomId
 from lamina.atom.passage import passage_digest, passages_of
 from lamina.atom.status import Status
 from lamina.clock import FixedClock
-from lamina.store.ageing_state import AgeingState
 from lamina.store.encodings import PackedStates, TextEncoding
+from lamina.store.signals import AgeingState
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.encodings import _missing_clause
 from lamina.store.sqlite.in_memory_vectors import SEARCH_LIMITS, SearchLimits
@@ -61,13 +61,13 @@ def rows(folder: Path) -> list[tuple[Any, ...]]:
 
 def note(harness: StoreHarness, random: Random) -> None:
     """Let atoms want any bits, and the index follow."""
-    harness.store.signals.ageing.put(
+    harness.store.signals.put_ageing(
         {atom.id: AgeingState(atom.revision, bits=random.choice(BITS)) for atom in harness.read(*SCOPES)}
     )
     for scope in SCOPES:
-        untold = harness.store.signals.ageing.unapplied_bits(scope)
+        untold = harness.store.signals.unapplied_bits(scope)
         harness.store.passages.encodings.precision.change(untold)
-        harness.store.signals.ageing.mark_bits_applied(untold)
+        harness.store.signals.mark_bits_applied(untold)
 
 
 def stored_by_text(harness: StoreHarness) -> dict[bytes, int]:
@@ -77,7 +77,7 @@ def stored_by_text(harness: StoreHarness) -> dict[bytes, int]:
 def wanted_by_text(harness: StoreHarness) -> dict[bytes, int]:
     """The most bits that an atom with the text was noted to want."""
     atoms, fields = harness.read(*SCOPES), dict[bytes, int]()
-    lives = harness.store.signals.get_with_ageing(atom.id for atom in atoms)[1]
+    lives = harness.store.signals.get(atom.id for atom in atoms)[1]
     for atom in atoms:
         bits = lives[atom.id].bits if atom.id in lives else 32
         fields[text_digests(atom)[0]] = max(fields.get(text_digests(atom)[0], 0), bits)
@@ -108,9 +108,7 @@ def test_requesting_the_current_precision_writes_nothing(tmp_path: Path) -> None
         note(harness, Random(6))
         wanted = {
             item: ageing_state.bits
-            for item, ageing_state in harness.store.signals.get_with_ageing(a.id for a in harness.read(*SCOPES))[
-                1
-            ].items()
+            for item, ageing_state in harness.store.signals.get(a.id for a in harness.read(*SCOPES))[1].items()
         }
         reader = apsw.Connection(str(tmp_path / "index.db"), flags=apsw.SQLITE_OPEN_READONLY)
         version = reader.execute("PRAGMA data_version").fetchall()
@@ -155,7 +153,7 @@ def test_large_columns_made_before_read_current_precisions(tmp_path: Path) -> No
 def test_a_journal_of_format_5_keeps_its_ageing_states_and_sends_all_to_the_index(tmp_path: Path) -> None:
     with open_store(tmp_path) as harness:
         atom = harness.add("tea")
-        harness.store.signals.ageing.put({atom.id: AgeingState(1, "cold", NOON, 0.25)})
+        harness.store.signals.put_ageing({atom.id: AgeingState(1, "cold", NOON, 0.25)})
     db = apsw.Connection(str(tmp_path / "history.db"))
     for sql in (
         "DROP INDEX lives_untold",
@@ -171,11 +169,8 @@ def test_a_journal_of_format_5_keeps_its_ageing_states_and_sends_all_to_the_inde
     db.close()
     for _ in range(2):
         with open_store(tmp_path) as harness:
-            assert harness.store.signals.get_with_ageing([atom.id])[1] == {atom.id: AgeingState(1, "cold", NOON, 0.25)}
-            assert (
-                harness.store.signals.ageing.unapplied_bits(LOCAL) == {atom.id: 32}
-                and harness.store.admin.check() == []
-            )
+            assert harness.store.signals.get([atom.id])[1] == {atom.id: AgeingState(1, "cold", NOON, 0.25)}
+            assert harness.store.signals.unapplied_bits(LOCAL) == {atom.id: 32} and harness.store.admin.check() == []
 
 
 def test_vectors_are_not_read_to_decide_whether_to_recompute_them(tmp_path: Path) -> None:

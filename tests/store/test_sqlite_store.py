@@ -34,15 +34,15 @@ from lamina.atom.passage import passages_of, render_passage
 from lamina.atom.status import Status
 from lamina.clock import Clock, FixedClock
 from lamina.errors import StoreError, StoreTooNew
-from lamina.store.ageing_state import AgeingState
 from lamina.store.erasure import FingerprintKind, FingerprintText
+from lamina.store.signals import AgeingState
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.history import HistoryFile
-from lamina.store.sqlite.millis import from_millis, to_millis
 from lamina.store.sqlite.passages import MIN_CANDIDATES
 from lamina.testing import ANN, DAY, LOCAL, NOON, StoreContract, StoreHarness
 from lamina.testing.erasures import erase_atoms
 from lamina.text.analyser import analyse
+from lamina.text.timestamps import from_millis, to_millis
 
 
 class TestSqliteStoreContract(StoreContract):
@@ -560,24 +560,24 @@ def test_a_journal_of_format_4_keeps_its_counters_and_rechecks_everything(tmp_pa
         harness.commit(over.with_(status=Status.SUPERSEDED))
         harness.store.signals.put(used.id, Signals(1.2, 4, NOON + DAY, uses=(NOON, NOON + DAY), use_days=2))
         harness.store.signals.put(ignored.id, Signals(0.95))
-        harness.store.signals.ageing.put({used.id: AgeingState(1)})
+        harness.store.signals.put_ageing({used.id: AgeingState(1)})
     db = apsw.Connection(str(tmp_path / "history.db"))
     downgrade_to_format_4(db)
     db.close()
     for _ in range(2):
         with open_store(tmp_path) as harness:
-            assert harness.store.signals.get([used.id]).get(used.id, Signals()) == Signals(
+            assert harness.store.signals.get([used.id]).signals.get(used.id, Signals()) == Signals(
                 1.2, 4, NOON + DAY, uses=(NOON + DAY,)
             )
-            assert harness.store.signals.get([ignored.id]).get(ignored.id, Signals()) == Signals(0.95)
-            assert set(harness.store.signals.ageing.find_due(LOCAL, NOON)) == {used.id, ignored.id}
-            assert harness.store.signals.ageing.last_activity(LOCAL) == NOON + DAY
+            assert harness.store.signals.get([ignored.id]).signals.get(ignored.id, Signals()) == Signals(0.95)
+            assert set(harness.store.signals.find_due(LOCAL, NOON)) == {used.id, ignored.id}
+            assert harness.store.signals.last_activity(LOCAL) == NOON + DAY
             assert harness.store.admin.check() == []
     with open_store(tmp_path) as harness:
-        harness.store.signals.ageing.put({used.id: AgeingState(1), ignored.id: AgeingState(1)})
-        assert harness.store.signals.ageing.find_due(LOCAL, NOON) == []
+        harness.store.signals.put_ageing({used.id: AgeingState(1), ignored.id: AgeingState(1)})
+        assert harness.store.signals.find_due(LOCAL, NOON) == []
         harness.store.signals.put(used.id, Signals(1.3, 5, NOON + DAY))
-        assert harness.store.signals.ageing.find_due(LOCAL, NOON) == [used.id]
+        assert harness.store.signals.find_due(LOCAL, NOON) == [used.id]
 
 
 def test_a_journal_of_format_7_queues_only_the_files_of_later_commits(tmp_path: Path) -> None:

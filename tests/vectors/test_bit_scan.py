@@ -29,9 +29,8 @@ from lamina.vectors.bit_scan import (
     to_scan_query,
     to_words,
 )
-from lamina.vectors.codebook import UNIT, codebook_for
 from lamina.vectors.integer_vectors import Floats
-from lamina.vectors.quantisation import encode, unpack_codes
+from lamina.vectors.quantisation import UNIT, codebook_for, encode, unpack_codes
 from lamina.vectors.rotation import rotation_for
 from unit_vectors import unit_vectors
 

@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lamina.vectors.bit_scan_table import ScanTable
 from lamina.vectors.integer_vectors import Floats, to_level_rows, to_query_vector
-from lamina.vectors.vector_table import VectorTable
+from lamina.vectors.vector_table import ScanTable, VectorTable
 from unit_vectors import unit_vectors
 
 WIDTH = 128

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from lamina.vectors.codebook import DISTORTION, PRECISIONS, UNIT, codebook_for
+from lamina.vectors.quantisation import DISTORTION, PRECISIONS, UNIT, codebook_for
 
 LEVELS = {
     1: (0.7979,),

@@ -9,9 +9,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from benchmarks.cosine_estimate import QUERY_UNIT, estimate_cosines, exact_cosines, ranking_scores, rotate_query
-from lamina.vectors.codebook import PRECISIONS, codebook_for
 from lamina.vectors.integer_vectors import Floats
-from lamina.vectors.quantisation import BATCH_ROWS, ERROR_WEIGHT, decode, encode, expected_error
+from lamina.vectors.quantisation import (
+    BATCH_ROWS,
+    ERROR_WEIGHT,
+    PRECISIONS,
+    codebook_for,
+    decode,
+    encode,
+    expected_error,
+)
 
 CODED = (8, 4, 2)
 SHARES = {32: 0.4, 8: 0.2, 4: 0.2, 2: 0.2}

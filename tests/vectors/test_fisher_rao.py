@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.vectors.codebook import DISTORTION
 from lamina.vectors.fisher_rao import diagonal_distance, frqad, standard_deviation
-from lamina.vectors.quantisation import Doubles
+from lamina.vectors.quantisation import DISTORTION, Doubles
 
 means = st.floats(-50, 50)
 deviations = st.floats(0.01, 50)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from lamina.vectors.integer_vectors import Floats
-from lamina.vectors.packed_states import level_step, nibbles_to_signs, to_nibbles, to_signs
+from lamina.vectors.stored_vectors import level_step, nibbles_to_signs, to_nibbles, to_signs
 from unit_vectors import packed_levels, unit_vectors
 
 WIDTH = 16

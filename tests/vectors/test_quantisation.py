@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lamina.vectors.codebook import codebook_for
 from lamina.vectors.integer_vectors import Floats
 from lamina.vectors.quantisation import (
     BATCH_ROWS,
     CodedVectors,
     code_bytes,
+    codebook_for,
     coded_bytes,
     decode,
     encode,

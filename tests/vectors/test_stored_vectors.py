@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.vectors.codebook import PRECISIONS
 from lamina.vectors.integer_vectors import cosines, to_level_rows, to_query_vector
+from lamina.vectors.quantisation import PRECISIONS
 from lamina.vectors.stored_vectors import DamagedVectors, StoredVectors, pack, to_search_rows, uncertainty_of, unpack
 from unit_vectors import unit_vectors
 

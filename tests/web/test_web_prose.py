@@ -1,6 +1,6 @@
 """Markdown is rendered inert.
 
-Covers `lamina.web.atom_mentions`.
+Covers `lamina.documents.atom_mentions`.
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ import typer
 from lamina.cli.command import command, command_group
 from lamina.cli.command_options import IdArgument, PrivateOption, ReasonOption
 from lamina.cli.command_session import CommandSession
-from lamina.cli.output import CommandResult, Json, OutputBlock, TextLine, shorten
+from lamina.cli.output import CommandResult, OutputBlock, TextLine, shorten
 from lamina.cli.receipts import DRY_RUN_NOTE, commit_data, render_receipt, undo_blocks
-from lamina.cli.record_views import atom_data, one_line_text, short_id
+from lamina.cli.record_views import one_line_text, short_id
 from lamina.cli.review import PANEL, render_decisions
 
 if TYPE_CHECKING:
@@ -122,16 +122,11 @@ def quarantine(
 
 
 def _render_groups(session: CommandSession, proposed: Proposed, created: bool, hint: str) -> CommandResult:
-    data: list[Json] = []
+    from lamina.documents.pending_items import group_documents
+
+    data = [document.data() for document in group_documents(proposed, has_proposals=created)]
     blocks: list[OutputBlock] = []
     for group in proposed.groups:
-        data.append(
-            {
-                "basis": group.basis,
-                "members": [member.id for member in group.members],
-                "proposal": atom_data(group.proposal, None) if created else None,
-            }
-        )
         title = f"{group.basis}: {len(group.members)} statements"
         blocks.append(TextLine(f"{title}, proposed as {short_id(group.proposal.id)}" if created else title, "bold"))
         blocks += [

@@ -33,6 +33,7 @@ from lamina.cli.record_views import (
     hit_blocks,
     hit_data,
     importance_blocks,
+    name_atoms,
     one_line_text,
     read_quotes,
     recall_blocks,
@@ -42,6 +43,7 @@ from lamina.cli.text_input import parse_since
 from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
+    from lamina.memory import Memory
     from lamina.recall import Recall
 
 app = typer.Typer(rich_help_panel="Read")
@@ -132,7 +134,7 @@ def answer(session: CommandSession, question: QuestionArgument) -> CommandResult
 
     data = answer_document(result).data()
     citations = tuple((f"[{label}]", short_id(atom_id)) for label, atom_id in result.labels)
-    calculations = tuple(("worked out", str(step)) for step in result.steps)
+    calculations = tuple(("calculated", str(step)) for step in result.steps)
     blocks: list[OutputBlock] = [
         TextLine(result.text, "bold" if result.is_known else "dim"),
         FieldList((*citations, *calculations), indent=2),
@@ -227,7 +229,7 @@ def history(session: CommandSession, id: IdArgument) -> CommandResult:
             format_minute(transition.at),
             f"{transition.old or 'created'} → {transition.new}",
             transition.actor,
-            shorten(transition.reason, 80),
+            shorten(name_atoms(transition.reason, memory), 80),
         )
         for transition in past.transitions
     )
@@ -306,12 +308,12 @@ def diff(session: CommandSession, since: SinceOption = "yesterday") -> CommandRe
         if members:
             blocks += [
                 TextLine(f"{group.value} ({len(members)})", "bold"),
-                *(TextLine(_difference_line(member)) for member in members),
+                *(TextLine(_difference_line(member, memory)) for member in members),
             ]
     return CommandResult(data, tuple(blocks) or (TextLine(f"nothing changed since {format_minute(start)} UTC"),))
 
 
-def _difference_line(difference: Difference) -> str:
+def _difference_line(difference: Difference, memory: Memory) -> str:
     old_text = (
         shorten(one_line_text(difference.before), 60)
         if difference.before and difference.before.content != difference.after.content
@@ -319,7 +321,5 @@ def _difference_line(difference: Difference) -> str:
     )
     arrow = f"{old_text} → " if old_text else ""
     status = "" if difference.after.status.value == "active" else f" [{difference.after.status}]"
-    after = difference.after
-    return (
-        f"  {short_id(after.id)}  {after.kind}: {arrow}{shorten(one_line_text(after))}{status}  ({difference.reason})"
-    )
+    after, reason = difference.after, name_atoms(difference.reason, memory)
+    return f"  {short_id(after.id)}  {after.kind}: {arrow}{shorten(one_line_text(after))}{status}  ({reason})"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lamina.atom.atom import Atom
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextGrid, TextLine, shorten
-from lamina.cli.record_views import atom_data, one_line_text, read_quotes, short_id
+from lamina.cli.record_views import atom_data, name_atoms, one_line_text, read_quotes, short_id
 
 if TYPE_CHECKING:
     from lamina.capture.receipt import Outcome, Receipt
@@ -25,9 +25,8 @@ def render_receipt(session: CommandSession, memory: Memory, receipt: Receipt) ->
 
     blocks: list[OutputBlock] = []
     for outcome in receipt.outcomes:
-        blocks += atom_outcome_blocks(
-            outcome.result.value, outcome.atom, outcome.path, outcome.reason, read_quotes(memory, outcome.atom)
-        )
+        quotes = read_quotes(memory, outcome.atom)
+        blocks += atom_outcome_blocks(memory, outcome.result.value, outcome.atom, outcome.path, outcome.reason, quotes)
     if receipt.redacted:
         blocks.append(TextLine(f"secrets redacted: {', '.join(dict.fromkeys(receipt.redacted))}", "yellow"))
     data = commit_data(session, **receipt_document(receipt).data())
@@ -58,7 +57,7 @@ def render_atom(
 
     data = change_document(memory, atom).data()
     commit = data["commit"] if is_changed else None
-    outcome = atom_outcome_blocks(result, atom, data["atom"]["path"], reason)
+    outcome = atom_outcome_blocks(memory, result, atom, data["atom"]["path"], reason)
     return CommandResult(commit_data(session, **{**data, "commit": commit}), (*outcome, *undo_blocks(session, commit)))
 
 
@@ -68,7 +67,7 @@ def render_undo(session: CommandSession, memory: Memory, undone: Sequence[Commit
 
     blocks: list[OutputBlock] = []
     for atom in (atom for committed in undone for atom in committed.atoms):
-        blocks += atom_outcome_blocks(atom.status.value, atom, memory.path_of(atom.id), "undone")
+        blocks += atom_outcome_blocks(memory, atom.status.value, atom, memory.path_of(atom.id), "undone")
     last = undone[-1].id
     data = commit_data(session, last, **undo_document(memory, undone).data())
     return CommandResult(data, (*blocks, *undo_blocks(session, last)))
@@ -107,10 +106,10 @@ def render_feedback(
 
 
 def atom_outcome_blocks(
-    result: str, atom: Atom, path: str | None, reason: str, quotes: Sequence[tuple[str, str]] = ()
+    memory: Memory, result: str, atom: Atom, path: str | None, reason: str, quotes: Sequence[tuple[str, str]] = ()
 ) -> list[OutputBlock]:
     """Return an atom with what happened to it, as blocks."""
-    pairs = [("why", reason), ("file", path or "none"), *(("said in", link) for link, _ in quotes)]
+    pairs = [("why", name_atoms(reason, memory)), ("file", path or "none"), *(("said in", link) for link, _ in quotes)]
     return [
         TextLine(f"{result}: {atom.kind} {short_id(atom.id)}  {shorten(one_line_text(atom))}", "bold"),
         FieldList(tuple(pairs), indent=2),

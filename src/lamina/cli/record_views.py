@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 BAR_WIDTH = 28
 LINE_WIDTH = 80
 SHORT_ID_LENGTH = 8
+"""Characters of an id that tables show; commands accept the end of an id."""
 INDENT = 6
 WEIGHTS_PER_ROW = 4
 """Weights per line."""
@@ -51,10 +52,10 @@ def explain_score(hit: Hit) -> list[OutputBlock]:
         *_wrap_items("words", (f"“{word}” {value:.4f}" for word, value in hit.words)),
         *_wrap_items("found by", (f"{name} #{rank} ({score:.3f})" for name, rank, score in hit.channels)),
         *_wrap_items("links", map(_format_link, hit.links)),
-        *_wrap_items("the same", (f"{short_id(atom_id)} p{passage}" for atom_id, passage in hit.folded)),
+        *_wrap_items("also in", (f"{short_id(atom_id)} p{passage}" for atom_id, passage in hit.folded)),
         *_wrap_items("instead of", _replaced_passage(hit)),
-        *_wrap_items("kept in", [str(hit.precision)] if hit.precision else []),
-        *_wrap_items("before", (f"{short_id(earlier.atom_id)} ({earlier.reason})" for earlier in hit.before)),
+        *_wrap_items("precision", [str(hit.precision)] if hit.precision else []),
+        *_wrap_items("above", (f"{short_id(earlier.atom_id)} ({earlier.reason})" for earlier in hit.before)),
     ]
 
 
@@ -89,9 +90,6 @@ def draw_bar(share: float) -> str:
     if share < 0:
         return "░" * max(1, full)
     return "█" * full + (_EIGHTHS[rest - 1] if rest else "")
-
-
-"""Characters of an id that tables show; commands accept the end of an id."""
 
 
 def short_id(id_: str) -> str:
@@ -175,6 +173,17 @@ def read_quotes(memory: Memory, atom: Atom) -> list[tuple[str, str]]:
     from lamina.documents.atom import load_quotes as quote_documents
 
     return [(document.link, document.text) for document in quote_documents(memory, atom)]
+
+
+def name_atoms(text: str, memory: Memory) -> str:
+    """Return a sentence with the text of each atom that it names by its id, and only the end of the id."""
+    from lamina.documents.atom_mentions import load_mentioned_atoms, split_mentions
+
+    parts = split_mentions(text, load_mentioned_atoms([text], memory))
+    return "".join(
+        f"“{shorten(one_line_text(part.atom), 60)}” ({short_id(part.text)})" if part.atom else part.text
+        for part in parts
+    )
 
 
 def atoms_grid(atoms: Iterable[Atom]) -> TextGrid:

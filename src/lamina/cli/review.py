@@ -19,9 +19,8 @@ from lamina.cli.command_options import (
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, FieldList, Json, OutputBlock, TextLine, shorten
 from lamina.cli.receipts import atom_outcome_blocks, commit_data, outcome_data, undo_blocks
-from lamina.cli.record_views import atom_data, format_day, one_line_text, read_quotes, short_id
+from lamina.cli.record_views import atom_data, format_day, name_atoms, one_line_text, read_quotes, short_id
 from lamina.errors import InvalidInput
-from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -131,7 +130,9 @@ def pairs(
     for pair in pair_list:
         blocks += _pair_blocks(session, pair)
     empty_note = [] if pair_list else [TextLine("no two statements contradict each other")]
-    return CommandResult([_pair_data(session.memory, pair) for pair in pair_list], (*blocks, *empty_note))
+    from lamina.documents.pending_items import pair_document
+
+    return CommandResult([pair_document(session.memory, pair).data() for pair in pair_list], (*blocks, *empty_note))
 
 
 @command(review, "keep", has_dry_run=True, example="lamina review keep 8qj1hjz0 --over 1hjz0z1a")
@@ -200,7 +201,8 @@ def render_decisions(session: CommandSession, receipts: Sequence[Receipt]) -> Co
         decisions.append({name: value for name, value in decision.items() if name != "dry_run"})
         if n < MAX_SHOWN:
             for outcome in receipt.outcomes[:MAX_SHOWN]:
-                blocks += atom_outcome_blocks(outcome.atom.status.value, outcome.atom, outcome.path, outcome.reason)
+                result = outcome.atom.status.value
+                blocks += atom_outcome_blocks(session.memory, result, outcome.atom, outcome.path, outcome.reason)
             if len(receipt.outcomes) > MAX_SHOWN:
                 blocks.append(TextLine(f"and {len(receipt.outcomes) - MAX_SHOWN:,} more atoms"))
             blocks += undo_blocks(session, receipt.commit)
@@ -250,9 +252,14 @@ def _item_blocks(session: CommandSession, item: Item, quotes: Sequence[list[tupl
     if not item.atoms:
         return [TextLine(f"{item.text}: {item.reason}", "bold yellow")]
     (atom,) = item.atoms
-    fields = [("from", f"{format_day(atom.observed_at)} · {atom.source_id or atom.origin}"), ("why", item.reason)]
+    fields = [("from", f"{format_day(atom.observed_at)} · {atom.source_id or atom.origin}")]
+    fields += [("why", name_atoms(item.reason, session.memory))]
     fields += [("said in", f"{link} “{shorten(words)}”") for link, words in quotes[0]]
-    fields += [(verb, does) for verb, does in item.verbs if verb == "confirm" and does != "it counts"]
+    fields += [
+        (verb, name_atoms(does, session.memory))
+        for verb, does in item.verbs
+        if verb == "confirm" and does != "it counts"
+    ]
     return [
         TextLine(f"{short_id(atom.id)}  {atom.kind}: {shorten(one_line_text(atom))}", "bold"),
         FieldList(tuple(fields), indent=2),
@@ -279,14 +286,3 @@ def _atom_pair_blocks(a: Atom, b: Atom, reason: str, fields: Sequence[tuple[str,
         for atom in (a, b)
     ]
     return [*lines, FieldList((("why", reason), *fields), indent=2)]
-
-
-def _pair_data(memory: Memory, pair: Pair) -> Json:
-    return {
-        "a": atom_data(pair.a, memory.path_of(pair.a.id)),
-        "b": atom_data(pair.b, memory.path_of(pair.b.id)),
-        "confidence": pair.confidence,
-        "reason": pair.reason,
-        "note": pair.note,
-        "later": format_time(pair.later) if pair.later else None,
-    }

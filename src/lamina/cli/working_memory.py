@@ -11,12 +11,11 @@ from lamina.cli.command_options import OriginOption, PrivateOption, TagsOption
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, OutputBlock, TextGrid, TextLine, shorten
 from lamina.cli.receipts import render_atom, render_receipt
-from lamina.cli.record_views import atom_data, format_minute, one_line_text, short_id
+from lamina.cli.record_views import format_minute, one_line_text, short_id
 from lamina.cli.text_input import read_text_argument
 
 if TYPE_CHECKING:
-    from lamina.atom.atom import Atom
-    from lamina.memory import Memory
+    pass
 
 PANEL = "Write"
 
@@ -97,12 +96,9 @@ def show_run(
     memory = session.memory
     run_memory = memory.run(run_id, private=private)
     event, notes = run_memory.event, run_memory.notes() if ask is None else run_memory.recall(ask, k)
-    data = {
-        "run": run_memory.id,
-        "outcome": event.metadata_text("outcome") if event else None,
-        "event": _atom_data(memory, event) if event else None,
-        "notes": [_atom_data(memory, atom) for atom in notes],
-    }
+    from lamina.documents.working_memory import run_document
+
+    data = run_document(memory, run_memory, event, notes).data()
     if event is not None:
         return CommandResult(data, (TextLine(f"closed: {event.content}", "bold"),))
     rows = tuple((format_minute(atom.recorded_at), short_id(atom.id), shorten(one_line_text(atom))) for atom in notes)
@@ -135,11 +131,9 @@ def show_block(
     """Show a workstream's notes as an agent gets them, oldest first."""
     block_memory = session.memory.block(workstream, private=private)
     text = block_memory.text(budget)
-    data = {
-        "workstream": block_memory.workstream,
-        "entries": [{"role": entry.role, "text": entry.text} for entry in block_memory.entries],
-        "text": text,
-    }
+    from lamina.documents.working_memory import BlockDocument
+
+    data = BlockDocument.of(block_memory, text=text).data()
     blocks: tuple[OutputBlock, ...] = (
         tuple(TextLine(line) for line in text.split("\n")) if text else (TextLine("no notes"),)
     )
@@ -148,7 +142,3 @@ def show_block(
 
 def _resolve_text(text: str) -> str:
     return read_text_argument("-")[0] if text == "-" else text
-
-
-def _atom_data(memory: Memory, atom: Atom) -> object:
-    return atom_data(atom, memory.path_of(atom.id))

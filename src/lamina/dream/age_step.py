@@ -28,8 +28,8 @@ from lamina.lifecycle.retention import retention
 from lamina.lifecycle.signals import AgeingSignals, recorded_at
 from lamina.lifecycle.standing import lifecycle_state
 from lamina.review.ageing_signals import add_history, current_signals
-from lamina.store.ageing_state import AgeingState
 from lamina.store.base import AtomVersion
+from lamina.store.signals import AgeingState
 
 FULL_BITS = 32
 """The bits of a number that is not rounded."""
@@ -108,16 +108,16 @@ class _AgeingPlan(PlanBuilder):
 def age(context: StepContext) -> StepPlan:
     """Promote, archive, revive and expire what is due, weaken unused links, and store the new ageing states."""
     plan, store = _AgeingPlan(), context.store
-    due = store.signals.ageing.find_due(context.scope, context.now)
+    due = store.signals.find_due(context.scope, context.now)
     for start in range(0, len(due), BATCH_SIZE):
         batch = tuple(due[start : start + BATCH_SIZE])
-        counters, ageing_states = store.signals.get_with_ageing(batch)
+        counters, ageing_states = store.signals.get(batch)
         for atom in sorted(context.read(ids=batch), key=lambda atom: (recorded_at(atom), atom.id)):
             _age_atom(atom, counters.get(atom.id, Counted()), ageing_states.get(atom.id), context, plan)
     plan.notes += [f"{count} {_TIER_NOTES[action]}" for action, count in sorted(plan.tiers.items())]
     plan.examined = _describe_examined(len(due), plan)
     return replace(
-        plan.build(), after_commit=lambda: store.signals.ageing.put(plan.ageing_states), after_in_dry_run=True
+        plan.build(), after_commit=lambda: store.signals.put_ageing(plan.ageing_states), after_in_dry_run=True
     )
 
 

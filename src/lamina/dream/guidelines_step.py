@@ -74,7 +74,7 @@ def gather_tallies(context: StepContext) -> dict[str, KindTally]:
     query = AtomFilter(scopes=(context.scope,), statuses=frozenset({Status.ACTIVE, Status.ARCHIVED}), limit=SAMPLE_SIZE)
     try:
         atoms = [atom for atom in context.store.atoms.read(query) if atom.is_searched and not atom.is_segment]
-        counted = context.store.signals.get(atom.id for atom in atoms)
+        counted = context.store.signals.get(atom.id for atom in atoms).signals
     except LaminaError:
         return {}
     signals = {atom_id: from_counters(counters) for atom_id, counters in counted.items()}

@@ -57,7 +57,7 @@ BATCH_SIZE = 5000
 
 def precision(context: StepContext) -> StepPlan:
     """Set the precision of vectors that ageing computed, and drop the token states of cold passages."""
-    bits = context.store.signals.ageing.unapplied_bits(context.scope)
+    bits = context.store.signals.unapplied_bits(context.scope)
     stored_precision = context.store.passages.encodings.precision
 
     def apply_precision() -> None:
@@ -67,7 +67,7 @@ def precision(context: StepContext) -> StepPlan:
                 return  # the rest stays unmarked, and the next dream processes it
             batch = dict(items[start : start + BATCH_SIZE])
             stored_precision.change(batch)
-            context.store.signals.ageing.mark_bits_applied(batch)
+            context.store.signals.mark_bits_applied(batch)
         stored_precision.reclaim()
 
     changes = stored_precision.change(bits, dry_run=True)

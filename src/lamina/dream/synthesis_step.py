@@ -40,9 +40,8 @@ from lamina.models.embedder import Embedder, TextToEncode
 from lamina.models.encoding_worker import MAX_CHUNKS
 from lamina.models.errors import ModelError
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise, strip_invisible
-from lamina.models.unit_vectors import normalise_rows
 from lamina.text.normal_form import name_form
-from lamina.vectors.integer_vectors import Floats
+from lamina.vectors.integer_vectors import Floats, normalise_rows
 
 _MAX_TOKENS = 1024
 
@@ -222,7 +221,7 @@ def _subject_themes(context: StepContext, statements: Sequence[Atom], syntheses:
 
 def _best_statements(context: StepContext, atoms: Sequence[Atom]) -> tuple[Atom, ...]:
     """Return the most useful and most recent statements, no two with the same text."""
-    counters = context.store.signals.get([atom.id for atom in atoms])
+    counters = context.store.signals.get([atom.id for atom in atoms]).signals
 
     def usefulness(atom: Atom) -> float:
         quality = counters.get(atom.id, Signals()).quality_score

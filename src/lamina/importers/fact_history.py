@@ -164,7 +164,7 @@ def write_fact(
 
 def _store_signals(atom: Atom, imported: Signals, store: Store) -> None:
     """Store the counters of an imported statement, merged with those of the statement that it repeats."""
-    counted = store.signals.get([atom.id]).get(atom.id, Signals())
+    counted = store.signals.get([atom.id]).signals.get(atom.id, Signals())
     merged = imported if counted == Signals() else merge_counters(counted, imported)
     if merged != counted:
         store.signals.put(atom.id, merged)

@@ -14,9 +14,8 @@ import numpy as np
 from lamina.models.embedder import EmbeddingModel, EncodedQuestion, EncodedText, TextToEncode, TokenStates
 from lamina.models.errors import ModelError, ModelMissing
 from lamina.models.json_endpoint import TIMEOUT, JsonEndpoint
-from lamina.models.unit_vectors import normalise_rows
 from lamina.telemetry import trace_model_call
-from lamina.vectors.integer_vectors import Floats
+from lamina.vectors.integer_vectors import Floats, normalise_rows
 
 EmbedFunction = Callable[[Sequence[str]], Floats]
 """Returns one row for each text, in order, of any length."""

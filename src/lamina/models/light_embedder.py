@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from lamina.models.embedder import EmbeddingModel, EncodedQuestion, EncodedText, TextToEncode, TokenStates
 from lamina.models.errors import ModelError, ModelMissing
 from lamina.models.tokeniser import Tokeniser, WordPieces
-from lamina.models.unit_vectors import normalise_rows
-from lamina.vectors.integer_vectors import Floats, LevelRows, concatenate_rows, to_level_rows
+from lamina.vectors.integer_vectors import Floats, LevelRows, concatenate_rows, normalise_rows, to_level_rows
 
 DIMENSIONS = 256
 MODEL = EmbeddingModel("wordllama-l2-supercat-256", DIMENSIONS, TokenStates.PIECES)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lamina.models.onnx_session import open_weights
-from lamina.models.state_trunk import StateTrunk
+from lamina.models.state_model import StateTrunk
 from lamina.vectors.integer_vectors import Floats
 
 MAX_PIECES = 64

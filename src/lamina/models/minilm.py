@@ -15,14 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.models.chunks import MAX_CHUNK_PIECES, split_into_chunks
 from lamina.models.embedder import EmbeddingModel, EncodedQuestion, EncodedText, TextToEncode, TokenStates
 from lamina.models.model_files import MINILM, MINILM_TOKENIZER, MINILM_WEIGHTS, ModelStore
 from lamina.models.onnx_session import add_output, open_session
-from lamina.models.tokeniser import Tokeniser
-from lamina.models.unit_vectors import normalise_rows
-from lamina.vectors.integer_vectors import Floats
-from lamina.vectors.packed_states import to_nibbles, to_signs
+from lamina.models.tokeniser import MAX_CHUNK_PIECES, Tokeniser, split_into_chunks
+from lamina.vectors.integer_vectors import Floats, normalise_rows
+from lamina.vectors.stored_vectors import to_nibbles, to_signs
 
 DIMENSIONS = 384
 CACHED_TEXTS = 256

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from lamina.errors import InvalidInput
 from lamina.models.embedder import CachingEmbedder, Embedder
+from lamina.models.encoding_worker import RecomputedStates
 from lamina.models.model_files import MINILM, MODEL_FILES, ModelStore
-from lamina.models.recomputed_token_states import RecomputedStates
 from lamina.models.reranker import Reranker
 from lamina.models.sentence_state_encoder import StateEncoder
 
@@ -126,8 +126,7 @@ def choose_state_model(setting: str, embedder: str, models_dir: Path) -> StateEn
 def _load_transformer_states(folder: Path) -> StateEncoder:
     from lamina.models.list_reader import ListReader
     from lamina.models.pair_model import PairModel
-    from lamina.models.state_model import StateModel
-    from lamina.models.state_trunk import MiniLmTrunk
+    from lamina.models.state_model import MiniLmTrunk, StateModel
 
     trunk = MiniLmTrunk(folder)
     return StateEncoder(StateModel(trunk), PairModel(trunk), ListReader(trunk))
@@ -137,8 +136,7 @@ def _load_transformer_states(folder: Path) -> StateEncoder:
 def _load_light_states() -> StateEncoder | None:
     from lamina.models.light_embedder import load_word_llama
     from lamina.models.list_reader import ListReader
-    from lamina.models.state_model import StateModel
-    from lamina.models.state_trunk import LightTrunk
+    from lamina.models.state_model import LightTrunk, StateModel
 
     words = load_word_llama()
     if words is None:

@@ -11,15 +11,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 
 import numpy as np
 
 from lamina.atom.atom import Atom
 from lamina.atom.passage import passage_digest, passages_of
 from lamina.atom.status import Status
-from lamina.recall.candidate_scoring import Candidate, add_channel_terms, status_weight
-from lamina.recall.first_scores import FirstScores, ScoreTerms, select_best
+from lamina.recall.candidate_scoring import (
+    Candidate,
+    FirstScores,
+    ScoreTerms,
+    add_channel_terms,
+    select_best,
+    status_weight,
+)
 from lamina.recall.graph_walk import find_named_atoms, walk_graph
 from lamina.recall.late_interaction import add_token_terms
 from lamina.recall.recall_query import QuestionShape, RecallQuery
@@ -29,6 +34,7 @@ from lamina.recall.selected_models import SelectedModels
 from lamina.store.base import Store, TextMatch, TextQuery
 from lamina.store.encodings import PassageKey
 from lamina.store.passages import NearPassage, PassageFilter, VectorQuery
+from lamina.text.timestamps import to_millis
 from lamina.vectors.integer_vectors import QueryVector, to_query_vector
 
 _NO_VECTOR = to_query_vector(np.zeros(1, dtype=np.float32))
@@ -249,16 +255,12 @@ def _make_near(atom: Atom, match: TextMatch, cosine: float) -> NearPassage:
         atom.status,
         atom.layer,
         atom.origin,
-        _to_millis(atom.recorded_at or atom.observed_at),
+        to_millis(atom.recorded_at or atom.observed_at),
         "",
-        _to_millis(atom.observed_at),
+        to_millis(atom.observed_at),
         None,
         False,
         f"superseded/{atom.id}",
         0,
         passage_digest(atom, passages_of(atom)[0]),
     )
-
-
-def _to_millis(moment: datetime) -> int:
-    return round(moment.timestamp() * 1000)

@@ -19,8 +19,7 @@ from lamina.atom.atom import Atom, RelationName
 from lamina.recall.candidate_scoring import AGENT_TERM, Candidate, compute_weights, multiply_weights
 from lamina.recall.hit import Hit, HitList, VectorPrecision
 from lamina.recall.marks import HitMark
-from lamina.recall.recall_query import RecallQuery
-from lamina.recall.recall_request import RecallRequest
+from lamina.recall.recall_query import RecallQuery, RecallRequest
 from lamina.recall.recall_view import RecallView
 from lamina.recall.result_builder import ResultOptions, ResultPassage
 from lamina.recall.result_selection import count_omitted, select_results

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from lamina.atom.passage import is_assistant, passage_digest, passage_of
 from lamina.atom.provenance import Scope
 from lamina.models.embedder import EncodedQuestion, TokenStates
-from lamina.models.recomputed_token_states import MAX_RECOMPUTED
+from lamina.models.encoding_worker import MAX_RECOMPUTED
 from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.recall_view import RecallView
 from lamina.recall.scoring_profiles import FOLLOWS_QUESTION, WINDOW, ScoringProfile
@@ -26,7 +26,7 @@ from lamina.store.encodings import PackedStates, UnencodedText, to_unencoded_tex
 from lamina.store.passages import NearPassage
 from lamina.text.analyser import analyse
 from lamina.vectors.integer_vectors import Floats, LevelRows, to_level_rows, to_query_vector
-from lamina.vectors.packed_states import LEVELS_PER_SIDE, level_step, nibbles_to_signs
+from lamina.vectors.stored_vectors import LEVELS_PER_SIDE, level_step, nibbles_to_signs
 
 STATE_LEVELS = 1024
 """The levels of a query token's state: sums over signs or half-bytes stay exact integers in float32."""

@@ -17,7 +17,7 @@ from lamina.atom.provenance import is_summary, is_summary_outdated
 from lamina.atom.status import Status
 from lamina.recall.hit import Hit, HitList
 from lamina.recall.passage_rendering import RenderedPassage
-from lamina.recall.recall_request import RecallRequest
+from lamina.recall.recall_query import RecallRequest
 from lamina.recall.recall_view import RecallView, iterate_historical_atoms
 from lamina.recall.result_builder import render_atoms
 from lamina.recall.result_selection import OmittedHit, count_omitted, find_stale

@@ -10,21 +10,24 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from lamina.models.model_choice import ModelChoice
-from lamina.recall.candidate_scoring import Candidate, add_agent_terms, add_channel_terms, add_reranker_term
+from lamina.recall.candidate_scoring import (
+    Candidate,
+    add_agent_terms,
+    add_channel_terms,
+    add_reranker_term,
+    compute_score_terms,
+)
 from lamina.recall.candidate_search import CandidateSearch, find_superseded_candidates
 from lamina.recall.fact_chains import add_hop_terms, find_chained_facts
-from lamina.recall.first_scores import compute_score_terms
 from lamina.recall.hit import HitList, Recall
 from lamina.recall.hit_builder import build_hits
 from lamina.recall.late_interaction import add_token_terms
-from lamina.recall.newer_values import add_newer_value_terms
 from lamina.recall.plain_ranking import find_plain_hits
-from lamina.recall.recall_query import RecallQuery, parse_question
-from lamina.recall.recall_request import RecallRequest
+from lamina.recall.recall_query import RecallQuery, RecallRequest, parse_question
 from lamina.recall.recall_view import RecallView, ViewTime
 from lamina.recall.result_selection import SPARE_CANDIDATES
 from lamina.recall.selected_models import SelectedModels, prepare_models, read_summary
-from lamina.recall.state_terms import StateTerms, add_state_terms
+from lamina.recall.state_terms import StateTerms, add_newer_value_terms, add_state_terms
 from lamina.recall.widening_search import build_historical_filter, find_fresh_candidates, find_historical_candidates
 from lamina.store.base import Store, Transaction, TransactionMode
 from lamina.store.passages import PassageFilter

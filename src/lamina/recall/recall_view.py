@@ -17,9 +17,9 @@ from lamina.atom.passage import Passage, passage_of
 from lamina.atom.provenance import Scope, is_of_agent
 from lamina.atom.status import ENDED, RECALL_WEIGHT, REPLACED, Status
 from lamina.errors import InvalidInput, NotFound
-from lamina.store.ageing_state import AgeingState
 from lamina.store.base import AtomFilter, Store
 from lamina.store.encodings import PackedStates, PassageKey
+from lamina.store.signals import AgeingState
 from lamina.text.normal_form import normal_form
 from lamina.text.timestamps import TimeInput, parse_time, to_utc
 
@@ -115,7 +115,7 @@ class RecallView:
         atom_ids = tuple(dict.fromkeys(ids))
         unread = [atom_id for atom_id in atom_ids if atom_id not in self._use]
         if unread:
-            signals, ageing = self.store.signals.get_with_ageing(unread)
+            signals, ageing = self.store.signals.get(unread)
             self._use.update({atom_id: (signals.get(atom_id, Signals()), ageing.get(atom_id)) for atom_id in unread})
         return {atom_id: self._use[atom_id] for atom_id in atom_ids}
 

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 from lamina.atom.provenance import Scope
 from lamina.logs import summarise_error
 from lamina.models.embedder import CONTEXTUAL, Embedder, TokenStates
-from lamina.models.encoding_worker import encode_up_to
+from lamina.models.encoding_worker import RecomputedStates, encode_up_to
 from lamina.models.errors import ModelError
 from lamina.models.model_choice import ModelChoice
-from lamina.models.recomputed_token_states import RecomputedStates
 from lamina.models.sentence_state_encoder import StateEncoder
 from lamina.recall.scoring_profiles import (
     DENSE_PROFILE,

@@ -1,16 +1,17 @@
-"""Add the state model to recall: terms of the ranker, marks of earlier values, and the probability that a hit
-answers."""
+"""The terms for what changed: among passages that state the requested slot, the newest gains, and earlier values lose
+and are marked; of two sentences that differ in one place only, the newer takes the higher match."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import takewhile
 
 from lamina.atom.atom import Atom
 from lamina.atom.passage import Passage, is_assistant
 from lamina.atom.provenance import statements_need_review
-from lamina.models.recomputed_token_states import RecomputedStates
+from lamina.models.encoding_worker import RecomputedStates
 from lamina.models.sentence_state_encoder import StateEncoder, unpack_states
 from lamina.models.state_model import QuestionState
 from lamina.recall.candidate_scoring import Candidate
@@ -33,7 +34,7 @@ from lamina.states.current_state_ranking import (
 from lamina.states.fitted_decisions import FittedDecisions, load_decisions
 from lamina.store.encodings import PassageKey, to_unencoded_text
 from lamina.store.passages import NearPassage
-from lamina.text.analyser import content_tokens
+from lamina.text.analyser import analyse, content_tokens
 from lamina.vectors.integer_vectors import Floats
 
 STATE_TERM = "state "
@@ -176,3 +177,72 @@ def _find_earlier_values(
                 successor.key[0], successor.key[1], until, round(probability, 2)
             )
     return earlier_values
+
+
+NEWER_VALUE_TERM = "newer value"
+NEWER_VALUE_COMPARED = 10
+"""How many of the best candidates are compared with each other."""
+MATCH_TERMS = frozenset({"text", "vector", "light", "passage", "window", "session", "reranker"})
+"""The terms that say how well the words match, beside those of the state model."""
+MAX_WORDS, MAX_CHARACTERS = 24, 400
+"""Longer passages say more than one thing."""
+MIN_SHARED = 0.5
+"""The least share of words that both sentences have in common, of the longer one."""
+
+
+def add_newer_value_terms(candidates: Sequence[Candidate], question: str, view: RecallView) -> None:
+    """Let the newer of two candidates that differ in one place exchange its match with the older one if that is better.
+
+    A place that contains a word of the question tells them apart, so then nothing is exchanged. Links and times, which
+    have terms of their own, count as before. What an untrusted source says takes no one's place.
+    """
+    best = sorted(candidates, key=lambda item: (-item.relevance, item.key))[:NEWER_VALUE_COMPARED]
+    passages = view.passages(candidate.key for candidate in best)
+    asked = frozenset(analyse(question))
+    short = [item for item in best if item.key in passages and len(passages[item.key][1].text) <= MAX_CHARACTERS]
+    oldest_first = sorted(short, key=_time_order)
+    words = {item.key: _words_of(passages[item.key][1]) for item in oldest_first}
+    for place, older in enumerate(oldest_first):
+        for newer in oldest_first[place + 1 :]:
+            difference = _match(older) - _match(newer)
+            if (
+                difference > 0
+                and older.near.speaker == newer.near.speaker
+                and not statements_need_review(newer.near.origin)
+                and _time_order(older) < _time_order(newer)
+                and differ_in_one_place(words[older.key], words[newer.key], asked)
+            ):
+                for item, amount in ((newer, difference), (older, -difference)):
+                    item.terms[NEWER_VALUE_TERM] = item.terms.get(NEWER_VALUE_TERM, 0.0) + amount
+
+
+def differ_in_one_place(first: Sequence[str], second: Sequence[str], asked: Collection[str]) -> bool:
+    """Return whether two sentences have the same words but for one place, and a question names neither variant."""
+    if first == second or max(len(first), len(second)) > MAX_WORDS:
+        return False
+    pairs = list(zip(first, second, strict=False))
+    before = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    backwards = zip(reversed(first[before:]), reversed(second[before:]), strict=False)
+    after = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], backwards))
+    if before + after < MIN_SHARED * max(len(first), len(second)):
+        return False
+    variants = {*first[before : len(first) - after], *second[before : len(second) - after]}
+    shared = {*first[:before], *first[len(first) - after :]}
+    return not (variants - shared) & set(asked)
+
+
+def _words_of(passage: Passage) -> list[str]:
+    return analyse(passage.text)
+
+
+def _match(candidate: Candidate) -> float:
+    return sum(
+        amount
+        for name, amount in candidate.terms.items()
+        if name in MATCH_TERMS or name == NEWER_VALUE_TERM or name.startswith(STATE_TERM)
+    )
+
+
+def _time_order(candidate: Candidate) -> tuple[int, int, str, int]:
+    near = candidate.near
+    return near.at_ms, near.recorded_ms, near.session, near.position

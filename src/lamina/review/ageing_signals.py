@@ -54,7 +54,7 @@ _REVISION_FIELDS = frozenset({"content", "resolved"})
 
 def load_signals(atoms: Sequence[Atom], store: Store) -> dict[AtomId, AgeingSignals]:
     """Return the signals of each atom that are known without reading the journal."""
-    counters = store.signals.get([atom.id for atom in atoms])
+    counters = store.signals.get([atom.id for atom in atoms]).signals
     return {atom.id: current_signals(atom, counters.get(atom.id, Signals()), store) for atom in atoms}
 
 
@@ -96,7 +96,7 @@ def add_history(signals: AgeingSignals, versions: Sequence[AtomVersion]) -> Agei
 
 def load_standings(atoms: Sequence[Atom], store: Store, now: datetime) -> dict[AtomId, Standing]:
     """Return the standing of each of these atoms; the tier of one that no dream has seen is hot."""
-    counters, ageing_states = store.signals.get_with_ageing([atom.id for atom in atoms])
+    counters, ageing_states = store.signals.get([atom.id for atom in atoms])
     standings: dict[AtomId, Standing] = {}
     for atom in atoms:
         signals = current_signals(atom, counters.get(atom.id, Signals()), store)

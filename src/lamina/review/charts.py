@@ -94,7 +94,7 @@ def collect_heat(store: Store, scopes: Sequence[Scope], now: datetime) -> list[f
     """Return the heat of every atom that recall returns."""
     query = AtomFilter(scopes=tuple(scopes), statuses=frozenset(RECALL_WEIGHT))
     live = [atom for atom in store.atoms.read(query) if atom.is_searched]
-    counters = store.signals.get(atom.id for atom in live)
+    counters = store.signals.get(atom.id for atom in live).signals
     return [heat(atom, from_counters(counters.get(atom.id, Signals())), now) for atom in live]
 
 

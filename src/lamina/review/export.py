@@ -206,7 +206,7 @@ def export(
         raise InvalidInput(f"{path} already exists; choose another name")
     _make_private_folder(path.parent)
     atoms = sorted(store.atoms.read(atom_filter), key=lambda atom: atom.id)
-    signals = store.signals.get(atom.id for atom in atoms)
+    signals = store.signals.get(atom.id for atom in atoms).signals
     match format:
         case "json":
             document = _to_json(store, atoms, signals, atom_filter, with_history, now)

@@ -159,7 +159,7 @@ def need_more(first_id: str, second_id: str, note: str, reviewer: Reviewer) -> R
 def _pairs_in_use(pairs: list[Pair], reviewer: Reviewer) -> list[Pair]:
     """Leave out likely changes whose statements no answer used."""
     likely = [pair for pair in pairs if pair.confidence <= LIKELY_CHANGE_CONFIDENCE]
-    counters = reviewer.store.signals.get({atom.id for pair in likely for atom in (pair.a, pair.b)})
+    counters = reviewer.store.signals.get({atom.id for pair in likely for atom in (pair.a, pair.b)}).signals
 
     def matters(atom: Atom) -> bool:
         is_used = atom.id in counters and counters[atom.id].recall_count > 0

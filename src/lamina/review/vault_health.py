@@ -54,7 +54,7 @@ def collect_stats(store: Store, scopes: Sequence[Scope], state_folder: Path, pen
         "by_status": by_status,
         "by_kind": store.atoms.count_by("kind", every_atom),
         "by_layer": store.atoms.count_by("layer", every_atom),
-        "at_hand": store.signals.ageing.count_tiers(scopes),
+        "at_hand": store.signals.count_tiers(scopes),
         "commits": store.journal.count(scopes),
         "files": store.projection.summary(lambda path: is_in_scopes(path, scopes)),
         "models": store.passages.encodings.count().encoded,

@@ -8,9 +8,9 @@ from random import Random
 import numpy as np
 
 from lamina.atom.atom import Atom
-from lamina.store.ageing_state import AgeingState
 from lamina.store.encodings import UnencodedText
 from lamina.store.precision import PrecisionChange
+from lamina.store.signals import AgeingState
 from lamina.testing.capabilities import Capability, all_need
 from lamina.testing.store_harness import (
     ANN,
@@ -163,11 +163,11 @@ class PrecisionContract(Contract):
             encode_missing(harness)
             atoms = harness.read(LOCAL, ANN, OTHER)
             lives = {atom.id: AgeingState(atom.revision, bits=random.choice(BITS)) for atom in atoms}
-            harness.ageing.put(lives)
+            harness.store.signals.put_ageing(lives)
             for scope in (LOCAL, ANN, OTHER):
-                untold = harness.ageing.unapplied_bits(scope)
+                untold = harness.store.signals.unapplied_bits(scope)
                 harness.encodings.precision.change(untold)
-                harness.ageing.mark_bits_applied(untold)
+                harness.store.signals.mark_bits_applied(untold)
             encode_missing(harness)
             before, room = stored_bits(harness, *atoms), harness.encodings.precision.sizes()
             assert set(before) == set(BITS)
@@ -178,20 +178,20 @@ class PrecisionContract(Contract):
             assert harness.encodings.precision.change({key: life.bits for key, life in lives.items()}) == NO_CHANGE
 
     def test_a_precision_is_unapplied_until_confirmed_and_again_after_a_revision(self, harness: StoreHarness) -> None:
-        lives, atom, theirs = harness.ageing, harness.add("tea"), harness.add("milk", scope=OTHER)
+        lives, atom, theirs = harness.store.signals, harness.add("tea"), harness.add("milk", scope=OTHER)
         assert lives.unapplied_bits(LOCAL) == {}
-        lives.put({atom.id: AgeingState(1), theirs.id: AgeingState(1, bits=2)})
+        lives.put_ageing({atom.id: AgeingState(1), theirs.id: AgeingState(1, bits=2)})
         assert (lives.unapplied_bits(LOCAL), lives.unapplied_bits(OTHER)) == ({atom.id: 32}, {theirs.id: 2})
         lives.mark_bits_applied({atom.id: 32})
-        lives.put({atom.id: AgeingState(1, "cold")})
+        lives.put_ageing({atom.id: AgeingState(1, "cold")})
         assert lives.unapplied_bits(LOCAL) == {}
-        lives.put({atom.id: AgeingState(1, bits=8)})
+        lives.put_ageing({atom.id: AgeingState(1, bits=8)})
         lives.mark_bits_applied({atom.id: 32})
         assert lives.unapplied_bits(LOCAL) == {atom.id: 8}
-        assert harness.store.signals.get_with_ageing([atom.id])[1][atom.id].bits == 8
+        assert harness.store.signals.get([atom.id])[1][atom.id].bits == 8
         lives.mark_bits_applied({atom.id: 8})
         harness.commit(atom.with_(content="green tea"))
-        lives.put({atom.id: AgeingState(2, bits=8)})
+        lives.put_ageing({atom.id: AgeingState(2, bits=8)})
         assert lives.unapplied_bits(LOCAL) == {atom.id: 8}
 
     def test_sizes_of_vectors_and_states_are_reported(self, harness: StoreHarness) -> None:

@@ -11,9 +11,8 @@ from pathlib import Path
 from lamina.atom.atom import Atom, AtomId, Signals
 from lamina.atom.kinds import Layer
 from lamina.atom.status import Status, TransitionCause
-from lamina.store.ageing_state import BACKGROUND_VERBS, AgeingState
 from lamina.store.base import CommitResult, TransactionMode
-from lamina.store.signals import SignalCounters, SignalIncrement
+from lamina.store.signals import BACKGROUND_VERBS, AgeingState, SignalCounters, SignalIncrement
 from lamina.testing.erasures import erase_atoms
 from lamina.testing.store_harness import (
     ANN,
@@ -33,19 +32,19 @@ class SignalContract(Contract):
 
     def test_signals_are_counted_outside_the_journal(self, harness: StoreHarness) -> None:
         signals, atom = harness.store.signals, harness.add()
-        assert signals.get([atom.id]) == {}
+        assert signals.get([atom.id]).signals == {}
         whole = Signals(1.5, 3, NOON, (NOON - DAY, NOON), NOON - 9 * DAY, 3, 2.0, 1.0)
         signals.put(atom.id, whole)
-        assert signals.get([atom.id]) == {atom.id: whole}
+        assert signals.get([atom.id]).signals == {atom.id: whole}
         assert harness.journal.position() == 1
         assert harness.current(atom).revision == 1
 
     def test_counted_uses_without_times_keep_the_time_of_the_last(self, harness: StoreHarness) -> None:
         signals, atom = harness.store.signals, harness.add()
         signals.put(atom.id, Signals(1.5, 3, NOON))
-        assert signals.get([atom.id]) == {atom.id: Signals(1.5, 3, NOON, uses=(NOON,))}
+        assert signals.get([atom.id]).signals == {atom.id: Signals(1.5, 3, NOON, uses=(NOON,))}
         signals.put(atom.id, Signals(0.9))
-        assert signals.get([atom.id]) == {atom.id: Signals(0.9)}
+        assert signals.get([atom.id]).signals == {atom.id: Signals(0.9)}
 
     def test_increments_are_added_to_what_is_stored(self, harness: StoreHarness) -> None:
         signals, used, ignored = harness.store.signals, harness.add("one"), harness.add("two")
@@ -56,8 +55,8 @@ class SignalContract(Contract):
             used.id: Signals(0.9, 2, NOON + DAY, (NOON, NOON + DAY), NOON, 2, 1.0, 1.0),
             ignored.id: Signals(0.95),
         }
-        assert signals.get([used.id, ignored.id]) == expected
-        assert signals.get_with_ageing([used.id, ignored.id]) == (expected, {})
+        assert signals.get([used.id, ignored.id]).signals == expected
+        assert signals.get([used.id, ignored.id]) == (expected, {})
 
     def test_increments_of_two_connections_are_all_counted(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as one, self.open_harness(tmp_path) as other:
@@ -69,23 +68,23 @@ class SignalContract(Contract):
                     signals.add({atom.id: SignalIncrement(used_at=NOON)})
 
             run_in_threads(partial(use_often, one.store.signals), partial(use_often, other.store.signals))
-            assert one.store.signals.get([atom.id])[atom.id].recall_count == 40
+            assert one.store.signals.get([atom.id]).signals[atom.id].recall_count == 40
 
     def test_an_edit_sets_the_counters_it_names_and_keeps_the_others(self, harness: StoreHarness) -> None:
         signals, atom = harness.store.signals, harness.add()
         signals.put(atom.id, Signals(1.5, 3, NOON + DAY, (NOON, NOON + DAY), NOON, 2, 2.0, 1.0))
         signals.edit(atom.id, {"quality_score": 0.5})
         edited = Signals(0.5, 3, NOON + DAY, (NOON, NOON + DAY), NOON, 2, 2.0, 1.0)
-        assert signals.get([atom.id]) == {atom.id: edited}
+        assert signals.get([atom.id]).signals == {atom.id: edited}
         signals.edit(atom.id, {"recall_count": 0})
-        assert signals.get([atom.id]) == {atom.id: Signals(0.5, successes=2.0, failures=1.0)}
+        assert signals.get([atom.id]).signals == {atom.id: Signals(0.5, successes=2.0, failures=1.0)}
 
     def test_a_trial_leaves_no_increment_behind(self, harness: StoreHarness) -> None:
         atom = harness.add()
         with harness.store.transaction(TransactionMode.TRIAL) as trial:
             trial.signals.add({atom.id: SignalIncrement(used_at=NOON)})
-            assert trial.signals.get([atom.id])[atom.id].recall_count == 1
-        assert harness.store.signals.get([atom.id]) == {}
+            assert trial.signals.get([atom.id]).signals[atom.id].recall_count == 1
+        assert harness.store.signals.get([atom.id]).signals == {}
 
 
 HOUR = timedelta(hours=1)
@@ -93,12 +92,12 @@ HOUR = timedelta(hours=1)
 
 def mark_as_aged(harness: StoreHarness, *atoms: Atom, **fields: object) -> None:
     """Record that ageing has processed the atoms in their current revision."""
-    harness.ageing.put({atom.id: AgeingState(atom.revision, **fields) for atom in atoms})  # type: ignore[arg-type]
+    harness.store.signals.put_ageing({atom.id: AgeingState(atom.revision, **fields) for atom in atoms})  # type: ignore[arg-type]
 
 
 def due_atoms(harness: StoreHarness, days: float = 0.0) -> list[AtomId]:
     """Return the atoms that are due for ageing this many days after noon."""
-    return harness.ageing.find_due(LOCAL, NOON + days * DAY)
+    return harness.store.signals.find_due(LOCAL, NOON + days * DAY)
 
 
 def undo_commit(harness: StoreHarness, commit: CommitResult) -> CommitResult:
@@ -119,7 +118,7 @@ class AgeingStateContract(Contract):
             harness.add("of another", scope=OTHER)
             harness.add("of ann", scope=ANN)
             assert due_atoms(harness) == [first.id, *(atom.id for atom in later)]
-            assert harness.ageing.find_due(LOCAL, NOON, 2) == [first.id, later[0].id]
+            assert harness.store.signals.find_due(LOCAL, NOON, 2) == [first.id, later[0].id]
             mark_as_aged(harness, first)
             assert due_atoms(harness) == due_atoms(harness, 9_000) == [atom.id for atom in later]
             mark_as_aged(harness, *later)
@@ -180,13 +179,13 @@ class AgeingStateContract(Contract):
         life = AgeingState(1, "cold", NOON + DAY, 0.25, 0.75, 0.125, "stale")
         with self.open_harness(tmp_path) as harness:
             atom, other = harness.add("tea"), harness.add("milk")
-            assert harness.store.signals.get_with_ageing([atom.id, other.id])[1] == {}
-            harness.ageing.put({atom.id: life, AtomId("0" * 26): life})
-            harness.ageing.put({})
+            assert harness.store.signals.get([atom.id, other.id])[1] == {}
+            harness.store.signals.put_ageing({atom.id: life, AtomId("0" * 26): life})
+            harness.store.signals.put_ageing({})
         with self.open_harness(tmp_path) as harness:
-            assert harness.store.signals.get_with_ageing([atom.id, other.id, AtomId("0" * 26)])[1] == {atom.id: life}
-            harness.ageing.put({atom.id: AgeingState(1)})
-            assert harness.store.signals.get_with_ageing([atom.id])[1] == {atom.id: AgeingState(1)}
+            assert harness.store.signals.get([atom.id, other.id, AtomId("0" * 26)])[1] == {atom.id: life}
+            harness.store.signals.put_ageing({atom.id: AgeingState(1)})
+            assert harness.store.signals.get([atom.id])[1] == {atom.id: AgeingState(1)}
             assert harness.journal.position() == 2
 
     def test_ageing_states_roll_back_with_their_transaction(self, harness: StoreHarness) -> None:
@@ -209,23 +208,22 @@ class AgeingStateContract(Contract):
         mark_as_aged(harness, gone, next_check_at=NOON)
         erase_atoms(harness, gone, stirred)
         assert due_atoms(harness, 1) == []
-        assert harness.store.signals.get_with_ageing([gone.id])[1] == {}
-        assert harness.ageing.retentions([LOCAL]) == []
+        assert harness.store.signals.get([gone.id])[1] == {}
         mark_as_aged(harness, gone)
-        assert harness.store.signals.get_with_ageing([gone.id])[1] == {}
+        assert harness.store.signals.get([gone.id])[1] == {}
 
     def test_last_activity_is_the_latest_write_or_use(self, harness: StoreHarness) -> None:
-        assert harness.ageing.last_activity(LOCAL) is None
+        assert harness.store.signals.last_activity(LOCAL) is None
         atom = harness.add("tea")
-        assert harness.ageing.last_activity(LOCAL) == NOON
+        assert harness.store.signals.last_activity(LOCAL) == NOON
         harness.store.signals.put(atom.id, Signals(1.0, 1, NOON - DAY))
-        assert harness.ageing.last_activity(LOCAL) == NOON
+        assert harness.store.signals.last_activity(LOCAL) == NOON
         harness.store.signals.put(atom.id, Signals(1.0, 2, NOON + HOUR))
-        assert harness.ageing.last_activity(LOCAL) == NOON + HOUR
-        assert harness.ageing.last_activity(ANN) is harness.ageing.last_activity(OTHER) is None
+        assert harness.store.signals.last_activity(LOCAL) == NOON + HOUR
+        assert harness.store.signals.last_activity(ANN) is harness.store.signals.last_activity(OTHER) is None
         harness.clock.at += DAY
         harness.commit(harness.new_atom("for all"), scope=ANN)
-        assert harness.ageing.last_activity(LOCAL) == NOON + DAY
+        assert harness.store.signals.last_activity(LOCAL) == NOON + DAY
 
     def test_background_commits_and_their_undo_are_not_activity(self, harness: StoreHarness) -> None:
         requested = harness.commit(harness.new_atom("on request"))
@@ -233,23 +231,19 @@ class AgeingStateContract(Contract):
             harness.clock.at += HOUR
             kept = harness.commit(harness.new_atom(verb), verb=verb)
             undo_commit(harness, undo_commit(harness, kept))
-            assert harness.ageing.last_activity(LOCAL) == NOON
+            assert harness.store.signals.last_activity(LOCAL) == NOON
         harness.clock.at += HOUR
         undo_commit(harness, requested)
-        assert harness.ageing.last_activity(LOCAL) == harness.clock.now()
+        assert harness.store.signals.last_activity(LOCAL) == harness.clock.now()
 
     def test_live_atoms_are_counted_by_layer_and_tier(self, harness: StoreHarness) -> None:
-        assert harness.ageing.count_tiers([LOCAL]) == {}
+        assert harness.store.signals.count_tiers([LOCAL]) == {}
         event, other = (harness.add(word, layer=Layer.EPISODIC) for word in ("one", "two"))
         fact, over = harness.add("three"), harness.add("four")
         harness.add("five", scope=ANN)
-        mark_as_aged(harness, event, tier="cold", retention=0.25)
-        mark_as_aged(harness, fact, retention=0.75)
-        mark_as_aged(harness, other, retention=0.5)
-        mark_as_aged(harness, over, retention=0.1)
+        mark_as_aged(harness, event, tier="cold")
+        mark_as_aged(harness, fact, other, over)
         harness.commit(over.with_(status=Status.SUPERSEDED))
-        assert harness.ageing.count_tiers([LOCAL]) == {"episodic cold": 1, "episodic hot": 1, "semantic hot": 1}
-        assert harness.ageing.count_tiers([LOCAL, ANN])["semantic hot"] == 2
-        assert harness.ageing.count_tiers([]) == {}
-        assert harness.ageing.retentions([LOCAL, ANN]) == [0.25, 0.5, 0.75]
-        assert harness.ageing.retentions([ANN]) == []
+        assert harness.store.signals.count_tiers([LOCAL]) == {"episodic cold": 1, "episodic hot": 1, "semantic hot": 1}
+        assert harness.store.signals.count_tiers([LOCAL, ANN])["semantic hot"] == 2
+        assert harness.store.signals.count_tiers([]) == {}

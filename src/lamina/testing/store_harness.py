@@ -89,7 +89,7 @@ class StoreHarness:
     def __init__(self, store: OpenStore, clock: FixedClock) -> None:
         self.store, self.clock, self.journal = store, clock, store.journal
         self.graph = store.graph
-        self.encodings, self.ageing = store.passages.encodings, store.signals.ageing
+        self.encodings = store.passages.encodings
         self.queue = store.queue
         self.erasures = store.admin.erasures
         self._ids = IdSource(os.urandom)

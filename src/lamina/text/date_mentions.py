@@ -144,8 +144,8 @@ NAMED_DATES: tuple[DateRule, ...] = (
     ),
     (
         compile_rule(
-            rf"\b{MONTH}\.?\s+(?:the\s+)?(?P<day>{DAY_NUMBER})(?:{RANGE_SIGN}(?P<to>{DAY_NUMBER}))?\b(?![.:/,-]?[0-9])"
-            rf"(?:{YEAR_AFTER})?"
+            rf"\b{MONTH}(?:\.[ \t]+|\s+)(?:the\s+)?(?P<day>{DAY_NUMBER})(?:{RANGE_SIGN}(?P<to>{DAY_NUMBER}))?\b"
+            rf"(?![.:/,-]?[0-9])(?:{YEAR_AFTER})?"
         ),
         means_the_month,
         read_month_or_day,

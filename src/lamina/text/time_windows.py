@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lamina.text.calendar_days import WeeklyDay, YearlyDays
 from lamina.text.date_mentions import find_dates
-from lamina.text.timestamps import to_utc
+from lamina.text.timestamps import to_millis, to_utc
 
 SLACK = timedelta(days=1)
 """How long after a window a turn still belongs to it, in whole days: people report on the next day, and days differ by
@@ -32,7 +32,7 @@ class TimeWindows:
 
     def contains_time(self, moment: datetime) -> bool:
         """Return whether a time is in a window."""
-        return bool(self.contains(np.array([_milliseconds(to_utc(moment))], np.int64))[0])
+        return bool(self.contains(np.array([to_millis(to_utc(moment))], np.int64))[0])
 
     def contains(self, times_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which of the times, in milliseconds since 1970, are in a window."""
@@ -49,7 +49,7 @@ class TimeWindows:
     def _days(self, first: int, last: int) -> Iterator[tuple[int, int]]:
         """Yield the windows as days since 1970, yearly ones for the years between two days."""
         for begin, finish in self.spans:
-            yield _milliseconds(begin) // _DAY_MS, -(-_milliseconds(finish) // _DAY_MS)
+            yield to_millis(begin) // _DAY_MS, -(-to_millis(finish) // _DAY_MS)
         years = range(max(1, _date(first).year - 1), _date(last).year + 1)
         for start, end in (days.in_year(year) for days in self.yearly for year in years):
             if start < end:
@@ -88,10 +88,6 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _EPOCH_DAY = _EPOCH.toordinal()
 _FIRST_MS = (date.min.toordinal() - _EPOCH_DAY) * _DAY_MS
 _LAST_MS = (date.max.toordinal() - _EPOCH_DAY + 1) * _DAY_MS - 1
-
-
-def _milliseconds(moment: datetime) -> int:
-    return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
 def _date(day: int) -> date:

@@ -1,4 +1,5 @@
-"""Convert times to and from text: ISO 8601 in UTC, parsed leniently and written in one way."""
+"""Convert times to and from text (ISO 8601 in UTC, parsed leniently, written in one way) and milliseconds since
+1970."""
 
 from __future__ import annotations
 
@@ -53,3 +54,16 @@ def _day_after(day: date) -> datetime:
     if day == date.max:
         return to_utc(datetime.max)
     return datetime.combine(day + timedelta(days=1), time.min, UTC)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def to_millis(at: datetime) -> int:
+    """Return a moment as milliseconds since 1970."""
+    return (at - _EPOCH) // timedelta(milliseconds=1)
+
+
+def from_millis(at: int) -> datetime:
+    """Return the moment of milliseconds since 1970, in UTC."""
+    return datetime.fromtimestamp(at // 1000, UTC).replace(microsecond=at % 1000 * 1000)

@@ -21,9 +21,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.vectors.codebook import UNIT, codebook_for
 from lamina.vectors.integer_vectors import Floats
-from lamina.vectors.quantisation import CodedVectors, encode, pairwise_sums, row_lengths
+from lamina.vectors.quantisation import UNIT, CodedVectors, codebook_for, encode, pairwise_sums, row_lengths
 from lamina.vectors.rotation import rotation_for
 
 Words: TypeAlias = NDArray[np.uint64]

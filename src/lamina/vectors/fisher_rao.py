@@ -14,8 +14,7 @@ import math
 
 import numpy as np
 
-from lamina.vectors.codebook import DISTORTION
-from lamina.vectors.quantisation import Doubles
+from lamina.vectors.quantisation import DISTORTION, Doubles
 
 _ROOT_2 = math.sqrt(2)
 

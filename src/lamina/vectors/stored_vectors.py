@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.vectors.codebook import PRECISIONS, codebook_for
 from lamina.vectors.integer_vectors import Floats, LevelRows, to_level_rows
 from lamina.vectors.quantisation import (
     ERROR_WEIGHT,
+    PRECISIONS,
     CodedVectors,
+    codebook_for,
     coded_bytes,
     decode,
     encode,
@@ -141,3 +142,36 @@ def _count_vectors(stored: StoredVectors, width: int) -> int:
     if rest or count < 1:
         raise DamagedVectors("a stored vector is damaged; encode the text again")
     return count
+
+
+LEVELS_PER_SIDE = 8
+"""The levels on either side of 0: -15, -13, … 13, 15 half steps."""
+_STEP_FACTOR = 0.375
+"""Relative to the mean size of a dimension of a unit state; measured, and near the optimum for a normal distribution
+(0.335)."""
+
+
+def level_step(width: int) -> float:
+    """Return the distance of two levels of a unit state."""
+    return _STEP_FACTOR / math.sqrt(width)
+
+
+def to_signs(states: Floats) -> bytes:
+    """Return the sign of every dimension, one bit each, most significant first."""
+    return np.packbits(states > 0, axis=1).tobytes()
+
+
+def to_nibbles(states: Floats) -> bytes:
+    """Return the level of every dimension of unit states of even width: the first half in the upper half-bytes."""
+    half = states.shape[1] // 2
+    # Rounded up, so that 0 is below the middle, as with signs.
+    levels = np.ceil(states / np.float32(level_step(states.shape[1]))) + np.float32(LEVELS_PER_SIDE - 1)
+    codes = np.clip(levels, 0, 2 * LEVELS_PER_SIDE - 1).astype(np.uint8)
+    packed: NDArray[np.uint8] = codes[:, :half] << 4 | codes[:, half:]
+    return packed.tobytes()
+
+
+def nibbles_to_signs(nibbles: bytes, width: int) -> bytes:
+    """Return the signs of states that were packed as levels."""
+    packed = np.frombuffer(nibbles, dtype=np.uint8).reshape(-1, width // 2)
+    return np.packbits(np.hstack((packed >> 4, packed & 15)) >= LEVELS_PER_SIDE, axis=1).tobytes()

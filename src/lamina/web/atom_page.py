@@ -16,11 +16,11 @@ from lamina.atom.json_record import encode_field
 from lamina.atom.passage import Passage, passages_of
 from lamina.atom.status import ENDED, TRANSITIONS, Status
 from lamina.documents.atom import atom_document, load_quotes, neighbour_documents
+from lamina.documents.atom_mentions import TextPart, load_mentioned_atoms, readable_reason, split_mentions
 from lamina.errors import InvalidInput, NotFound
 from lamina.memory import Memory
 from lamina.store.base import AtomVersion
 from lamina.web.action_result import ActionResult, result_from_change, result_from_undo
-from lamina.web.atom_mentions import TextPart, load_mentioned_atoms, readable_reason, split_mentions
 from lamina.web.page_request import PageRequest
 from lamina.web.revision_form import changed_fields, form_values
 

@@ -13,13 +13,13 @@ from starlette.responses import Response
 
 from lamina.atom.atom import Atom
 from lamina.capture.receipt import Receipt
+from lamina.documents.atom_mentions import TextPart, load_mentioned_atoms, split_mentions
 from lamina.documents.pending_items import InboxItemDocument, inbox_item_document
 from lamina.errors import InvalidInput, LaminaError, Refused
 from lamina.memory import Memory
 from lamina.review.pending_items import DecisionType, Item
 from lamina.review.review import CONFIRMED
 from lamina.web.action_result import ActionResult, result_from_receipts, result_from_undo
-from lamina.web.atom_mentions import TextPart, load_mentioned_atoms, split_mentions
 from lamina.web.page_request import PageRequest
 from lamina.web.revision_form import changed_fields
 

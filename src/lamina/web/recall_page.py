@@ -16,7 +16,7 @@ from lamina.documents.verb_arguments import MAX_HITS
 from lamina.memory import Memory
 from lamina.recall.feedback import parse_verdict
 from lamina.recall.hit import Hit
-from lamina.recall.recall_request import MEMORY_TYPES_BY_MODE
+from lamina.recall.recall_query import MEMORY_TYPES_BY_MODE
 from lamina.web.action_result import ActionResult, AtomResultLine, render_result, result_from_receipts
 from lamina.web.page_request import PageRequest
 

@@ -11,12 +11,12 @@ from urllib.parse import urlencode
 from starlette.responses import RedirectResponse, Response
 
 from lamina.atom.atom import Atom
+from lamina.documents.atom_mentions import TextPart, load_mentioned_atoms, readable_reason, split_mentions
 from lamina.documents.journal import EntryDocument, entry_document
 from lamina.errors import NotFound
 from lamina.memory import Memory
 from lamina.store.base import JournalEntry
 from lamina.web.action_result import render_result, result_from_undo
-from lamina.web.atom_mentions import TextPart, load_mentioned_atoms, readable_reason, split_mentions
 from lamina.web.page_request import PageRequest
 from lamina.web.template_environment import shorten
 

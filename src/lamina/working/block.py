@@ -37,7 +37,7 @@ class Block:
 
     @verb()
     def add(self, role: str, text: str) -> Atom:
-        """Add a note under a role. Beyond fifteen notes the oldest are folded; the file's history keeps their words."""
+        """Add a note under a role. Beyond fifteen notes the oldest are merged; the file's history keeps their words."""
         context, writer = self._context, self._context.writer
         entry = parse_entry(context.clean(role).text, context.clean(text).text)
         if TRUST[writer.origin] < TRUST[BLOCK_ORIGIN]:

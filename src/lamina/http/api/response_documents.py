@@ -9,7 +9,7 @@ from pydantic import Field
 from lamina.documents.atom import AtomDocument, CountersDocument, NeighbourDocument, StandingDocument
 from lamina.documents.journal import EntryDocument, TransitionDocument
 from lamina.documents.json_document import JsonDocument, UtcTime
-from lamina.documents.pending_items import InboxItemDocument
+from lamina.documents.pending_items import GroupDocument, InboxItemDocument, PairDocument
 from lamina.documents.recall import HitDocument
 from lamina.documents.receipt import ReceiptDocument
 from lamina.documents.stats import JobDocument, ProblemDocument
@@ -122,17 +122,6 @@ class ReviewListDocument(JsonDocument):
     next: NextOffset
 
 
-class PairDocument(JsonDocument):
-    """Two statements that contradict each other, the older first."""
-
-    a: AtomDocument
-    b: AtomDocument
-    confidence: float
-    reason: str
-    note: str
-    later: UtcTime | None
-
-
 class PairsDocument(JsonDocument):
     """Every pair that is pending review."""
 
@@ -145,43 +134,11 @@ class DecisionsDocument(JsonDocument):
     decisions: list[ReceiptDocument]
 
 
-class GroupDocument(JsonDocument):
-    """Statements that could be merged, what they have in common, and the proposal if one was made."""
-
-    basis: str
-    members: list[str]
-    proposal: AtomDocument | None
-
-
 class GroupsDocument(JsonDocument):
     """Groups of statements that could be merged, and the commit that proposed them."""
 
     commit: str | None
     groups: list[GroupDocument]
-
-
-class RunDocument(JsonDocument):
-    """The notes of an open run, or how a closed one ended."""
-
-    run: str
-    outcome: str | None
-    event: AtomDocument | None
-    notes: list[AtomDocument]
-
-
-class BlockEntryDocument(JsonDocument):
-    """One note of a block."""
-
-    role: str
-    text: str
-
-
-class BlockDocument(JsonDocument):
-    """The notes of a workstream, oldest first."""
-
-    workstream: str
-    entries: list[BlockEntryDocument]
-    text: str
 
 
 class JobsDocument(JsonDocument):

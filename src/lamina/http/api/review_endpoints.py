@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query
 
-from lamina.documents.atom import atom_document
-from lamina.documents.pending_items import inbox_item_document
+from lamina.documents.pending_items import group_documents, inbox_item_document, pair_document
 from lamina.documents.receipt import receipt_document
 from lamina.documents.verb_arguments import MAX_ROWS, Label
 from lamina.http.api import request_bodies as bodies
@@ -50,12 +49,7 @@ def review_pairs(
 ) -> documents.PairsDocument:
     """List statements that contradict each other, the newest pair first."""
     memory = context.memory
-    pairs = [
-        documents.PairDocument.of(
-            pair, a=atom_document(pair.a, memory.path_of(pair.a.id)), b=atom_document(pair.b, memory.path_of(pair.b.id))
-        )
-        for pair in memory.review.pairs(later=later)
-    ]
+    pairs = [pair_document(memory, pair) for pair in memory.review.pairs(later=later)]
     return documents.PairsDocument(pairs=pairs)
 
 
@@ -136,12 +130,5 @@ def _decisions(receipts: Iterable[Receipt]) -> documents.DecisionsDocument:
 
 
 def _groups(proposed: Proposed, body: bodies.GroupBody) -> documents.GroupsDocument:
-    groups = [
-        documents.GroupDocument(
-            basis=group.basis,
-            members=[member.id for member in group.members],
-            proposal=atom_document(group.proposal, None) if body.create_proposals else None,
-        )
-        for group in proposed.groups
-    ]
+    groups = group_documents(proposed, has_proposals=body.create_proposals)
     return documents.GroupsDocument(commit=proposed.receipt.commit, groups=groups)

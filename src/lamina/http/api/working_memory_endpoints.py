@@ -6,12 +6,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
-from lamina.documents.atom import atom_document, atom_documents
 from lamina.documents.receipt import ChangeDocument, ReceiptDocument, change_document, receipt_document
 from lamina.documents.verb_arguments import MAX_HITS, MAX_TOKENS, Question
+from lamina.documents.working_memory import BlockDocument, RunDocument, run_document
 from lamina.http.api.endpoint import CurrentCaller, CurrentWriter, read_endpoint, write_endpoint
 from lamina.http.api.request_bodies import BlockNoteBody, CloseRunBody, NoteBody
-from lamina.http.api.response_documents import BlockDocument, RunDocument
 
 router = APIRouter(tags=["working memory"])
 
@@ -32,12 +31,7 @@ def run(
     memory = context.memory
     run_view = memory.run(id, private=private)
     event, notes = run_view.event, run_view.notes() if ask is None else run_view.recall(ask, k)
-    return RunDocument(
-        run=run_view.id,
-        outcome=event.metadata_text("outcome") if event else None,
-        event=atom_document(event, memory.path_of(event.id)) if event else None,
-        notes=atom_documents(memory, notes),
-    )
+    return run_document(memory, run_view, event, notes)
 
 
 @write_endpoint(router, "/runs/{id}/note")
@@ -69,6 +63,6 @@ def block(
 
 @write_endpoint(router, "/blocks/{workstream}/add")
 def block_add(context: CurrentWriter, workstream: Workstream, body: BlockNoteBody) -> ChangeDocument:
-    """Add a note under a role; beyond fifteen notes the oldest are folded."""
+    """Add a note under a role; beyond fifteen notes the oldest are merged."""
     note = context.memory.block(workstream, private=body.private).add(body.role, body.text)
     return change_document(context.memory, note)

@@ -14,8 +14,7 @@ from lamina.atom.provenance import Origin, parse_scope
 from lamina.errors import LaminaError, StoreError
 from lamina.store.access import RIGHTS, AccessToken, ReplyLimits, StoredReply
 from lamina.store.sqlite.database import Database
-from lamina.store.sqlite.millis import from_millis, to_millis
-from lamina.text.timestamps import parse_time
+from lamina.text.timestamps import from_millis, parse_time, to_millis
 
 FILE_NAME, TOKEN_FILE = "access.db", "tokens.json"
 MINUTE = 60.0

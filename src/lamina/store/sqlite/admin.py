@@ -15,10 +15,10 @@ from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.erasures import SqliteErasures
 from lamina.store.sqlite.history import HistoryFile
 from lamina.store.sqlite.journal import SqliteJournal
-from lamina.store.sqlite.millis import from_millis, to_millis
 from lamina.store.sqlite.outbox import Outbox
 from lamina.store.sqlite.queue import SqliteQueue
 from lamina.store.sqlite.scratch_db import SqliteRecalls, SqliteUsage
+from lamina.text.timestamps import from_millis, to_millis
 
 
 class SqliteProblems:

@@ -20,9 +20,9 @@ from lamina.store.sqlite.database import CorruptDatabase
 from lamina.store.sqlite.history import HistoryFile
 from lamina.store.sqlite.in_memory_vectors import SearchLimits
 from lamina.store.sqlite.index import SqliteIndex
-from lamina.store.sqlite.past_passages import past_passages_of
+from lamina.store.sqlite.index_rows import past_passages_of
 from lamina.store.sqlite.precision import move_all
-from lamina.store.sqlite.signals import SqliteAgeingStates
+from lamina.store.sqlite.signals import SqliteSignals
 from lamina.store.sqlite.vector_search import VectorSearch
 
 logger = logging.getLogger(__name__)
@@ -42,14 +42,14 @@ class CurrentIndex:
         self,
         folder: Path,
         history: HistoryFile,
-        ageing: SqliteAgeingStates,
+        signals: SqliteSignals,
         lock: threading.RLock,
         *,
         vfs: str | None,
         limits: SearchLimits,
     ) -> None:
         self._limits = limits
-        self._folder, self._history, self._ageing, self._vfs = folder, history, ageing, vfs
+        self._folder, self._history, self._signals, self._vfs = folder, history, signals, vfs
         self._search_folder = folder / "board"
         self.lock = lock
         self.snapshot_id: object = None
@@ -197,7 +197,7 @@ class CurrentIndex:
         with history.db.read_transaction():
             position = history.position()
             self._apply(history.heads.all_ids(), position, 0)
-            move_all(self.index.db, self._ageing.reduced_bits())
+            move_all(self.index.db, self._signals.reduced_bits())
         self.index.drop_orphans()
         return position
 

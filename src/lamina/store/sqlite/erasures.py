@@ -17,9 +17,9 @@ from lamina.store.erasure import CommitReason, Erasure, ErasureStub, Fingerprint
 from lamina.store.journal import Commit, CommitId
 from lamina.store.sqlite.hash_chain import digest_of_body, rewrite_digest
 from lamina.store.sqlite.history import HistoryFile, Tip, VersionRow
-from lamina.store.sqlite.millis import from_millis, to_millis
 from lamina.store.sqlite.outbox import Outbox
 from lamina.text.normal_form import normal_form
+from lamina.text.timestamps import from_millis, to_millis
 
 VERB = "erase"
 EMPTY_BODY = "{}"

@@ -16,8 +16,8 @@ from lamina.atom.provenance import Origin, Scope
 from lamina.store.atoms import AtomFilter, EditedAtom
 from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.hash_chain import dump_json
-from lamina.store.sqlite.millis import to_millis
 from lamina.text.normal_form import normal_form
+from lamina.text.timestamps import to_millis
 
 _SUBJECT_PREFIX = 2
 """Number of first letters in which a word and its misspelling are assumed to agree."""

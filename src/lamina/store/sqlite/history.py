@@ -21,7 +21,7 @@ from lamina.store.journal import AtomVersion, Commit, CommitId, EntryChange, Jou
 from lamina.store.sqlite.hash_chain import canonical, chain_hash, dump_json, find_broken_links, seal
 from lamina.store.sqlite.heads import HeadTable
 from lamina.store.sqlite.history_schema import open_history
-from lamina.store.sqlite.millis import from_millis, to_millis
+from lamina.text.timestamps import from_millis, to_millis
 
 Tip: TypeAlias = tuple[int, datetime | None, bytes]
 """The sequence number, the time and the hash of the last commit."""

@@ -18,10 +18,9 @@ from lamina.store.sqlite.array_files import Arrays, SavedArrays
 from lamina.store.sqlite.database import CorruptDatabase, Database
 from lamina.store.sqlite.index import IndexState
 from lamina.store.sqlite.passage_columns import RowNumbers, TextNumbers
-from lamina.vectors.bit_scan_table import ScanTable
 from lamina.vectors.integer_vectors import Floats, QueryVector, fine_cosines
 from lamina.vectors.stored_vectors import DamagedVectors, StoredVectors, to_search_rows, to_search_vectors, unpack
-from lamina.vectors.vector_table import VectorTable, grow_array
+from lamina.vectors.vector_table import ScanTable, VectorTable, grow_array
 
 Params = ParamSpec("Params")
 T = TypeVar("T")

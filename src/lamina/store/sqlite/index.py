@@ -20,23 +20,24 @@ from lamina.atom.status import RECALL_WEIGHT
 from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.index_dump import dump
 from lamina.store.sqlite.index_rows import (
+    PAST_SCHEMA,
     IndexedAtom,
     IndexedPassage,
+    PastPassages,
     RowIds,
     WriteBatch,
     edges_of,
     is_indexed,
     join_agents,
     passage_row,
+    past_table,
     session_key,
     text_table,
     to_indexed,
 )
-from lamina.store.sqlite.millis import to_millis
-from lamina.store.sqlite.past_passages import SCHEMA as _FORMER
-from lamina.store.sqlite.past_passages import PastPassages, past_table
 from lamina.store.sqlite.precision import KEPT_TABLES, SCHEMA
 from lamina.text.analyser import ANALYSER_VERSION
+from lamina.text.timestamps import to_millis
 
 FORMAT = 8
 
@@ -129,7 +130,7 @@ class SqliteIndex:
             if name not in keep_tables:
                 self.db.run(f'DROP TABLE "{name}"')
         self.db.run(_SCHEMA)
-        self.db.run(_FORMER)
+        self.db.run(PAST_SCHEMA)
         self.db.run(SCHEMA)
         self.db.run_many(
             "INSERT INTO meta VALUES(?,?)",

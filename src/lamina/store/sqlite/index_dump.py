@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from lamina.store.sqlite.database import Database
-from lamina.store.sqlite.index_rows import text_table
-from lamina.store.sqlite.past_passages import past_table
+from lamina.store.sqlite.index_rows import past_table, text_table
 
 _DUMP_QUERIES = {
     "atom": "SELECT a.atom_id, s.scope, a.status, a.memory_type, a.valid_from, a.valid_until, a.recorded_at, "

@@ -22,10 +22,9 @@ from lamina.store.sqlite.current_index import CurrentIndex
 from lamina.store.sqlite.database import CorruptDatabase, Database
 from lamina.store.sqlite.encodings import SqliteEncodings
 from lamina.store.sqlite.index import SqliteIndex
-from lamina.store.sqlite.index_rows import text_table
-from lamina.store.sqlite.millis import to_millis
-from lamina.store.sqlite.past_passages import past_table
+from lamina.store.sqlite.index_rows import past_table, text_table
 from lamina.store.sqlite.vector_search import VectorSearch
+from lamina.text.timestamps import to_millis
 from lamina.vectors.integer_vectors import QueryVector
 
 K1, B = 1.2, 0.75

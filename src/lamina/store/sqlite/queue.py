@@ -11,7 +11,7 @@ from lamina.atom.provenance import Scope
 from lamina.clock import Clock
 from lamina.store.queue import BufferedPassage, Job, ProbeQuery, SessionBacklog
 from lamina.store.sqlite.database import Database
-from lamina.store.sqlite.millis import from_millis, to_millis
+from lamina.text.timestamps import from_millis, to_millis
 
 _BACKLOGS = """
 SELECT w.scope, w.session_id, count(*), min(w.since), max(w.urgent), coalesce(max(t.passages), 0)

@@ -17,7 +17,7 @@ from lamina.atom.provenance import Scope
 from lamina.logs import summarise_error
 from lamina.store.admin import MAX_RECALLS, DailyUsage, ModelUsage, SavedRecall, unknown_recall
 from lamina.store.sqlite.database import CorruptDatabase, Database
-from lamina.store.sqlite.millis import to_millis
+from lamina.text.timestamps import to_millis
 
 logger = logging.getLogger("lamina")
 

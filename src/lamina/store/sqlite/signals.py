@@ -15,10 +15,9 @@ from lamina.atom.atom import AtomId, Signals
 from lamina.atom.kinds import Layer
 from lamina.atom.provenance import Scope
 from lamina.lifecycle.signals import edit_counters
-from lamina.store.ageing_state import AGEING_STATUSES, BACKGROUND_VERBS, AgeingState
-from lamina.store.signals import SignalIncrement
+from lamina.store.signals import AGEING_STATUSES, BACKGROUND_VERBS, AgeingState, AtomUse, SignalIncrement
 from lamina.store.sqlite.database import Database
-from lamina.store.sqlite.millis import from_millis, to_millis
+from lamina.text.timestamps import from_millis, to_millis
 
 _AGEING = ",".join(f"'{status}'" for status in sorted(AGEING_STATUSES))
 _BACKGROUND = ",".join(f"'{verb}'" for verb in sorted(BACKGROUND_VERBS))
@@ -44,26 +43,67 @@ SELECT coalesce(json_extract(h.record, '$.layer'), '{Layer.SEMANTIC}') || ' ' ||
 FROM heads h LEFT JOIN lives l ON l.atom_id=h.atom_id WHERE h.scope {_IN_LIST} AND h.status IN ({_AGEING})
 GROUP BY 1 ORDER BY 1
 """
-_RETENTIONS = f"""
-SELECT l.retention FROM lives l JOIN heads h ON h.atom_id=l.atom_id
-WHERE l.scope {_IN_LIST} AND h.status IN ({_AGEING}) ORDER BY 1
-"""
 _UNAPPLIED_BITS = "SELECT atom_id, bits FROM lives WHERE scope=? AND bits<>told ORDER BY 1"
 _REDUCED_BITS = "SELECT atom_id, bits FROM lives WHERE bits<32"
 
 
-class SqliteAgeingStates:
-    """The results of maintenance for every atom; they can be computed again."""
+class SqliteSignals:
+    """Counters of use, and the ageing states beside them."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
+    def counters(self, ids: Iterable[AtomId]) -> dict[AtomId, Signals]:
+        """Return the signals of several atoms, without those that have none."""
+        return {
+            AtomId(atom_id): _to_signals(row)
+            for atom_id, *row in self._db.rows(
+                f"SELECT atom_id, {_SIGNALS} FROM signals WHERE atom_id {_IN_LIST}", (json.dumps(list(ids)),)
+            )
+        }
+
+    def get(self, ids: Iterable[AtomId]) -> AtomUse:
+        signals: dict[AtomId, Signals] = {}
+        ageing: dict[AtomId, AgeingState] = {}
+        rows = self._db.rows(
+            f"SELECT 1, atom_id, {_SIGNALS} FROM signals WHERE atom_id IN (SELECT value FROM json_each(?1)) "
+            f"UNION ALL SELECT 0, atom_id, {_STATES} FROM lives WHERE atom_id IN (SELECT value FROM json_each(?1))",
+            (json.dumps(list(ids)),),
+        )
+        for is_signals, atom_id, *row in rows:
+            if is_signals:
+                signals[AtomId(atom_id)] = _to_signals(row)
+            else:
+                ageing[AtomId(atom_id)] = _to_ageing_state(row)
+        return AtomUse(signals, ageing)
+
+    def add(self, increments: Mapping[AtomId, SignalIncrement]) -> None:
+        """Add the increments. The write lock is taken before the counters are read, so none is lost."""
+        if not increments:
+            return
+        with self._db.write_transaction(durable=False):
+            signals = self.counters(increments)
+            rows = {
+                atom_id: increment.apply_to(signals.get(atom_id, Signals()))
+                for atom_id, increment in increments.items()
+            }
+            self._db.run_many(_PUT, [_to_row(atom_id, counters) for atom_id, counters in rows.items()])
+
+    def put(self, atom_id: AtomId, signals: Signals) -> None:
+        with self._db.write_transaction(durable=False):
+            self._db.run(_PUT, _to_row(atom_id, signals))
+
+    def edit(self, atom_id: AtomId, values: Mapping[str, Any]) -> None:
+        """Set some counters of an atom. The write lock is taken before they are read, so no increment is lost."""
+        with self._db.write_transaction(durable=False):
+            counters = self.counters([atom_id]).get(atom_id, Signals())
+            self._db.run(_PUT, _to_row(atom_id, edit_counters(counters, values)))
+
     def find_due(self, scope: Scope, by: datetime, limit: int | None = None) -> list[AtomId]:
-        """Return the ageing atoms of a scope to check by a moment."""
         rows = self._db.rows(_DUE, (scope, to_millis(by), -1 if limit is None else limit))
         return [AtomId(row[0]) for row in rows]
 
-    def put(self, states: Mapping[AtomId, AgeingState]) -> None:
+    def put_ageing(self, states: Mapping[AtomId, AgeingState]) -> None:
         """Store the states of atoms that were checked; atoms that no longer exist are skipped."""
         with self._db.write_transaction(durable=False):
             heads = self._db.rows(
@@ -90,25 +130,17 @@ class SqliteAgeingStates:
         return {id_: applied for id_, revision, applied in rows if states[AtomId(id_)].revision == revision}
 
     def last_activity(self, scope: Scope) -> datetime | None:
-        """Return when a user was last active in a scope; None if never."""
         written = self._db.one(_LAST_WRITE, (scope,))
         used = self._db.one("SELECT max(last_recalled_at) FROM signals WHERE scope=?", (scope,))
         return _moment(max((row[0] for row in (written, used) if row and row[0] is not None), default=None))
 
     def count_tiers(self, scopes: Sequence[Scope]) -> dict[str, int]:
-        """Return how many ageing atoms of each layer are in each tier."""
         return dict(self._db.rows(_TIERS, (json.dumps(list(scopes)),)))
 
-    def retentions(self, scopes: Sequence[Scope]) -> list[float]:
-        """Return the retention of each ageing atom when last checked, the lowest first."""
-        return [row[0] for row in self._db.rows(_RETENTIONS, (json.dumps(list(scopes)),))]
-
     def unapplied_bits(self, scope: Scope) -> dict[AtomId, int]:
-        """Return the wanted bits of atoms that were not applied to the index yet."""
         return {AtomId(atom_id): bits for atom_id, bits in self._db.rows(_UNAPPLIED_BITS, (scope,))}
 
     def mark_bits_applied(self, bits: Mapping[AtomId, int]) -> None:
-        """Store that these bits were applied to the index."""
         with self._db.write_transaction(durable=False):
             rows = [(count, atom_id, count) for atom_id, count in bits.items()]
             self._db.run_many("UPDATE lives SET told=? WHERE atom_id=? AND bits=?", rows)
@@ -116,62 +148,6 @@ class SqliteAgeingStates:
     def reduced_bits(self) -> dict[AtomId, int]:
         """Return the bits of every atom whose vectors are below full precision."""
         return {AtomId(atom_id): bits for atom_id, bits in self._db.rows(_REDUCED_BITS)}
-
-
-class SqliteSignals:
-    """Counters of use, and the ageing states beside them."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
-        self.ageing = SqliteAgeingStates(db)
-
-    def get(self, ids: Iterable[AtomId]) -> dict[AtomId, Signals]:
-        """Return the signals of several atoms, without those that have none."""
-        return {
-            AtomId(atom_id): _to_signals(row)
-            for atom_id, *row in self._db.rows(
-                f"SELECT atom_id, {_SIGNALS} FROM signals WHERE atom_id {_IN_LIST}", (json.dumps(list(ids)),)
-            )
-        }
-
-    def get_with_ageing(self, ids: Iterable[AtomId]) -> tuple[dict[AtomId, Signals], dict[AtomId, AgeingState]]:
-        """Return the signals and the ageing states of several atoms, without those that have none."""
-        signals: dict[AtomId, Signals] = {}
-        ageing: dict[AtomId, AgeingState] = {}
-        rows = self._db.rows(
-            f"SELECT 1, atom_id, {_SIGNALS} FROM signals WHERE atom_id IN (SELECT value FROM json_each(?1)) "
-            f"UNION ALL SELECT 0, atom_id, {_STATES} FROM lives WHERE atom_id IN (SELECT value FROM json_each(?1))",
-            (json.dumps(list(ids)),),
-        )
-        for is_signals, atom_id, *row in rows:
-            if is_signals:
-                signals[AtomId(atom_id)] = _to_signals(row)
-            else:
-                ageing[AtomId(atom_id)] = _to_ageing_state(row)
-        return signals, ageing
-
-    def add(self, increments: Mapping[AtomId, SignalIncrement]) -> None:
-        """Add the increments. The write lock is taken before the counters are read, so none is lost."""
-        if not increments:
-            return
-        with self._db.write_transaction(durable=False):
-            signals = self.get(increments)
-            rows = {
-                atom_id: increment.apply_to(signals.get(atom_id, Signals()))
-                for atom_id, increment in increments.items()
-            }
-            self._db.run_many(_PUT, [_to_row(atom_id, counters) for atom_id, counters in rows.items()])
-
-    def put(self, atom_id: AtomId, signals: Signals) -> None:
-        """Replace the signals of an atom by those of an imported file."""
-        with self._db.write_transaction(durable=False):
-            self._db.run(_PUT, _to_row(atom_id, signals))
-
-    def edit(self, atom_id: AtomId, values: Mapping[str, Any]) -> None:
-        """Set some counters of an atom. The write lock is taken before they are read, so no increment is lost."""
-        with self._db.write_transaction(durable=False):
-            counters = self.get([atom_id]).get(atom_id, Signals())
-            self._db.run(_PUT, _to_row(atom_id, edit_counters(counters, values)))
 
 
 _PUT = "INSERT OR REPLACE INTO signals VALUES(?1,?,?,?,?,?,?,?,?,(SELECT scope FROM heads WHERE atom_id=?1))"

@@ -35,15 +35,13 @@ class SqliteStore:
         db = self.history.db
         self.signals = SqliteSignals(db)
         with db.close_on_error():
-            self.current_index = CurrentIndex(
-                folder, self.history, self.signals.ageing, self.lock, vfs=vfs, limits=limits
-            )
+            self.current_index = CurrentIndex(folder, self.history, self.signals, self.lock, vfs=vfs, limits=limits)
         self.journal = SqliteJournal(self.history, clock, self.lock)
         self.atoms = SqliteAtoms(self.history, self.lock)
         self.passages = SqlitePassages(self.current_index, SqliteEncodings(self.current_index, self.history))
         self.graph = SqliteGraph(self.current_index)
         self.queue = SqliteQueue(db, clock)
-        self.projection = SqliteProjection(self.history, self.journal.append, self.signals.get, self.lock)
+        self.projection = SqliteProjection(self.history, self.journal.append, self.signals.counters, self.lock)
         outbox = self.projection.outbox
         self.admin = SqliteAdmin(
             folder, self.history, outbox, self.journal, self.current_index, self.queue, clock, vfs=vfs

@@ -25,7 +25,6 @@ from lamina.store.sqlite.array_files import SavedArrays, list_saved, load, save
 from lamina.store.sqlite.database import Database
 from lamina.store.sqlite.in_memory_vectors import ModelVectors, SearchLimits
 from lamina.store.sqlite.index import IndexState
-from lamina.store.sqlite.millis import to_millis
 from lamina.store.sqlite.passage_columns import (
     ALWAYS,
     LAYERS,
@@ -38,6 +37,7 @@ from lamina.store.sqlite.passage_columns import (
     SessionRows,
 )
 from lamina.text.time_windows import TimeWindows
+from lamina.text.timestamps import to_millis
 from lamina.vectors.integer_vectors import Floats, QueryVector
 
 T = TypeVar("T")

@@ -1,5 +1,5 @@
-"""The context that an agent gets when a session starts, before any question: core memories, the user's profile and
-recent statements."""
+"""The contexts that no question leads to: at the start of a session (core memories, the user's profile and recent
+statements) and for a plan (a few memories of each layer that a planner needs)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from lamina.atom.atom import Atom, AtomId
 from lamina.atom.kinds import Layer
 from lamina.atom.passage import passages_of
-from lamina.recall.context_packing import ContextItem, pack_context
-from lamina.recall.hit import Recall, bundled_token_counter
+from lamina.recall.context_packing import ContextItem, TokenCounter, pack_context
+from lamina.recall.hit import Hit, Recall, bundled_token_counter
 
 if TYPE_CHECKING:
     from lamina.working.block import Block
@@ -65,3 +65,35 @@ def select_session_atoms(core: Sequence[ContextItem], newest: Iterable[Atom]) ->
 def _as_items(atoms: Iterable[Atom]) -> Iterable[ContextItem]:
     """Return atoms as context items, each with its first passage."""
     return (ContextItem(atom, passages_of(atom)[0]) for atom in atoms)
+
+
+HITS_PER_LAYER = 3
+PLAN_LAYERS = (Layer.PROFILE, Layer.PROCEDURAL, Layer.SEMANTIC)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanContext:
+    """Memories about the user, about how such tasks are done, and about the facts; at most three hits of each."""
+
+    goal: str
+    profile: tuple[Hit, ...]
+    procedural: tuple[Hit, ...]
+    semantic: tuple[Hit, ...]
+
+    def text(self, budget: int = 2000, *, count: TokenCounter | None = None) -> str:
+        """Return all of it as fenced text in sections for an agent."""
+        hits = (*self.profile, *self.procedural, *self.semantic)
+        return pack_context(
+            [ContextItem(hit.atom, hit.passage, hit.text, hit.notes) for hit in hits],
+            budget,
+            count=count or bundled_token_counter(),
+        )
+
+
+def build_plan_context(goal: str, hits: Sequence[Hit]) -> PlanContext:
+    """Return the best hits of each layer."""
+    return PlanContext(goal, *(_best_of_layer(hits, layer) for layer in PLAN_LAYERS))
+
+
+def _best_of_layer(hits: Sequence[Hit], layer: Layer) -> tuple[Hit, ...]:
+    return tuple(hit for hit in hits if hit.atom.layer is layer and not hit.atom.is_segment)[:HITS_PER_LAYER]

@@ -18,7 +18,7 @@ from lamina.atom.atom import AtomId, Signals
 from lamina.atom.provenance import Scope
 from lamina.atom.status import Status, TransitionCause
 from lamina.clock import FixedClock
-from lamina.store.ageing_state import AGEING_STATUSES, AgeingState
+from lamina.store.signals import AGEING_STATUSES, AgeingState
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.history import HistoryFile
 from lamina.store.sqlite.signals import _DUE, _LAST_WRITE
@@ -81,7 +81,7 @@ class Model:
             look_at = NOON + deed.days * DAY if deed.days else None
             self.lives[head.id] = AgeingState(head.revision - early, "cold", look_at, 0.5)
             self.used.discard(head.id)
-            harness.store.signals.ageing.put({head.id: self.lives[head.id]})
+            harness.store.signals.put_ageing({head.id: self.lives[head.id]})
 
     def due(self, scope: Scope, days: int) -> list[AtomId]:
         by, atoms = NOON + days * DAY, list[tuple[datetime, AtomId]]()
@@ -105,7 +105,7 @@ def test_exactly_the_due_atoms_are_listed(result: list[Operation]) -> None:
             model.do(deed)
             for scope in SCOPES:
                 for days in (0, 2):
-                    assert harness.store.signals.ageing.find_due(scope, NOON + days * DAY) == model.due(scope, days)
+                    assert harness.store.signals.find_due(scope, NOON + days * DAY) == model.due(scope, days)
 
 
 @pytest.mark.parametrize(("sql", "values"), [(_DUE, (LOCAL, 0, -1)), (_LAST_WRITE, (LOCAL,))])

@@ -10,7 +10,6 @@ from lamina.atom.atom import Atom, is_atom_id
 from lamina.errors import NotFound
 from lamina.memory import Memory
 from lamina.store.base import AtomVersion, JournalEntry
-from lamina.web.template_environment import humanise_name
 
 _ID_PATTERN = re.compile(r"\b([0-9a-z]{26})\b")
 
@@ -25,7 +24,7 @@ class TextPart:
 
 def readable_reason(change: AtomVersion | JournalEntry) -> str:
     """Return the reason of a change; that of a link contains the name of the relation, with underscores."""
-    return humanise_name(change.reason) if change.verb == "relate" else change.reason
+    return change.reason.replace("_", " ") if change.verb == "relate" else change.reason
 
 
 def split_mentions(text: str, atoms: Mapping[str, Atom]) -> tuple[TextPart, ...]:
