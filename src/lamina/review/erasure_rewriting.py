@@ -131,7 +131,8 @@ class AtomRewriting:
         )
 
     def _is_derived(self, atom: Atom) -> bool:
-        return self._passages.rests_on_struck(atom) or not self._erased.keys().isdisjoint(atom.derived_from)
+        says_the_same = self._passages.says_the_same(atom, self._trust)
+        return says_the_same or not self._erased.keys().isdisjoint(atom.derived_from)
 
     def _may_quote(self, atom: Atom) -> bool:
         """Return whether quotes of the words may be taken from an atom: it is not more trusted than they are."""
