@@ -38,20 +38,17 @@ class ExternalEmbedder:
 
     @property
     def model(self) -> EmbeddingModel:
-        """The model; its width is measured with one call if it is not known."""
         if self._dimensions is None:
             self._rows(self._passages, ["width"])
         assert self._dimensions is not None
         return EmbeddingModel(self._id, self._dimensions, TokenStates.NONE)
 
     def encode_passages(self, texts: Sequence[TextToEncode]) -> list[EncodedText]:
-        """Encode passages, in the order given."""
         return [
             EncodedText(row[None, :], b"") for row in self._embed_all(self._passages, [piece.text for piece in texts])
         ]
 
     def encode_question(self, text: str) -> EncodedQuestion:
-        """Encode a question."""
         return EncodedQuestion(
             self._embed_all(self._questions, [text])[0], np.zeros((0, self.model.dimensions), np.float32), ()
         )
