@@ -38,6 +38,7 @@ class ExternalEmbedder:
 
     @property
     def model(self) -> EmbeddingModel:
+        """The model; its width is measured with one call if it is not known."""
         if self._dimensions is None:
             self._rows(self._passages, ["width"])
         assert self._dimensions is not None
