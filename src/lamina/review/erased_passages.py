@@ -8,8 +8,13 @@ from lamina.atom.atom import Atom, AtomId, Evidence
 from lamina.atom.kinds import Layer
 from lamina.atom.passage import Passage, is_assistant, passage_of, passages_of
 from lamina.atom.provenance import TRUST, Origin, Scope
-from lamina.atom.removal_target import RemovalTarget
-from lamina.atom.sentence_removal import Span, are_similar_sentences, erase_in_segment, overlapping_sentences
+from lamina.atom.sentence_removal import (
+    RemovalTarget,
+    Span,
+    are_similar_sentences,
+    erase_in_segment,
+    overlapping_sentences,
+)
 from lamina.review.erasure_reads import ErasureReads
 from lamina.text.normal_form import normal_form
 from lamina.text.sentences import find_sentences

@@ -13,8 +13,7 @@ from lamina.atom.atom import Atom, AtomId, extract_user_text, has_generated_sect
 from lamina.atom.claim import claim_of, comparable_value
 from lamina.atom.passage import passages_of
 from lamina.atom.provenance import TRUST, Origin, Scope
-from lamina.atom.removal_target import RemovalTarget
-from lamina.atom.sentence_removal import erase_spans
+from lamina.atom.sentence_removal import RemovalTarget, erase_spans
 from lamina.atom.status import Status
 from lamina.review.erased_passages import ErasedPassages, is_run_note
 from lamina.review.erased_words import FULL_TRUST, ErasedWords, StandingWords, claimed_value, is_statement
@@ -113,7 +112,7 @@ class _ErasurePlanner:
             problems=tuple(self._quoting_problems(own)),
             fingerprints=self._words.fingerprints(search_target, self._standing),
             telling_words=self._words.telling_words(),
-            target=search_target,
+            target=self._words.file_target(search_target, self._standing),
             sentence_count=sum(map(len, struck_forms.values())),
             changes=tuple(self._changes(rewritten, asked_trust)),
             also_in=tuple(atom_id for atom_id in also_in if atom_id not in self._erased),
