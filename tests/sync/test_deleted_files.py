@@ -1,6 +1,14 @@
-"""Deleted files tombstone their atoms; when many vanish at once it may be a mishap, and everything is held."""
+"""Deleted files tombstone their atoms; when many vanish at once, or their folder does, everything is held.
+
+Covers `lamina.sync.held_deletions`.
+"""
 
 from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
 
 from lamina import Atom, Status
 from vault_workspace import VaultWorkspace
@@ -191,3 +199,96 @@ def test_a_session_whose_file_was_deleted_continues_in_a_new_one(workspace: Vaul
     more = workspace.memory.capture([{"speaker": "Ann", "content": "And coffee."}], session_id="s").atom
     assert more.id != atom.id
     assert workspace.texts("tea coffee") == ["And coffee."]
+
+
+@pytest.mark.parametrize("replacement", ["nothing", "a link", "a file"])
+@pytest.mark.parametrize("folder", ["atoms", "atoms/2026-11-14"])
+def test_a_vanished_folder_is_no_deletion_until_a_person_accepts_it(
+    workspace: VaultWorkspace, tmp_path: Path, folder: str, replacement: str
+) -> None:
+    atoms = [workspace.remember("Ann drinks tea."), workspace.remember("Bob drinks milk.")]
+    away = shutil.move(workspace.root / folder, tmp_path / "away")
+    if replacement == "a link":
+        (workspace.root / folder).symlink_to(away)
+    elif replacement == "a file":
+        (workspace.root / folder).write_text("not a folder")
+    for _ in range(2):
+        report = workspace.memory.upkeep.sync()
+        assert (len(report.held), report.deleted) == (2, [])
+        (problem,) = workspace.problems("held-deletions")
+        assert problem.path == f"{folder}/"
+        assert "2 files" in problem.message and "--accept-deletions" in problem.message
+    assert "Ann drinks tea." in workspace.texts("what does Ann drink?")
+    assert [workspace.memory.get(atom.id).status for atom in atoms] == [Status.ACTIVE] * 2
+    assert len(workspace.memory.upkeep.sync(accept_deletions=True).deleted) == 2
+    assert [workspace.memory.get(atom.id).status for atom in atoms] == [Status.TOMBSTONED] * 2
+    assert workspace.problems("held-deletions") == []
+
+
+def test_a_folder_that_comes_back_counts_as_if_it_had_never_been_away(
+    workspace: VaultWorkspace, tmp_path: Path
+) -> None:
+    atom = workspace.remember("Ann drinks tea.")
+    file = workspace.file(atom)
+    away = shutil.move(workspace.root / "atoms", tmp_path / "away")
+    workspace.memory.upkeep.sync()
+    shutil.move(away, workspace.root / "atoms")
+    assert not workspace.memory.upkeep.sync().has_changes
+    assert workspace.problems("held-deletions") == []
+    file.unlink()
+    assert len(workspace.memory.upkeep.sync().deleted) == 1
+
+
+def test_nothing_is_written_where_a_folder_vanished_until_it_is_back(workspace: VaultWorkspace, tmp_path: Path) -> None:
+    old = workspace.remember("Ann drinks tea.")
+    away = shutil.move(workspace.root / "atoms", tmp_path / "away")
+    new = workspace.remember("Bob drinks milk.")
+    workspace.memory.pin(old.id)
+    assert not (workspace.root / "atoms").exists()
+    assert "Bob drinks milk." in workspace.texts("what does Bob drink?")
+    (problem,) = workspace.problems("blocked")
+    assert "the folder atoms/ is missing" in problem.message
+    workspace.reopen()
+    assert not (workspace.root / "atoms").exists()
+    shutil.move(away, workspace.root / "atoms")
+    workspace.memory.upkeep.sync()
+    assert "milk" in workspace.file(new).read_text()
+    assert "pinned: true" in workspace.file(old).read_text()
+    assert workspace.problems("blocked") == workspace.problems("held-deletions") == []
+
+
+def test_files_of_a_vanished_folder_stay_held_when_the_folder_returns_without_them(workspace: VaultWorkspace) -> None:
+    atom, other = workspace.remember("Ann drinks tea."), workspace.remember("Bob drinks milk.")
+    words = workspace.file(other).read_bytes()
+    shutil.rmtree(workspace.root / "atoms")
+    workspace.memory.upkeep.sync()
+    workspace.drop(str(workspace.file(other).relative_to(workspace.root)), words)
+    report = workspace.memory.upkeep.sync()
+    assert (len(report.held), report.deleted) == (1, [])
+    assert workspace.memory.get(atom.id).status is Status.ACTIVE
+
+
+def test_a_folder_at_the_top_that_is_empty_now_may_be_unmounted(workspace: VaultWorkspace) -> None:
+    files = [workspace.move(workspace.file(workspace.remember(f"Fact {n}.")), f"notes/{n}.md") for n in range(3)]
+    workspace.memory.upkeep.sync()
+    for file in files:
+        file.unlink()
+    assert len(workspace.memory.upkeep.sync().held) == 3
+    files[0].parent.rmdir()
+    assert len(workspace.memory.upkeep.sync().held) == 3
+
+
+def test_deletions_that_were_held_stay_held_while_some_of_the_files_come_back(workspace: VaultWorkspace) -> None:
+    atoms = _many(workspace, 40)
+    data = {workspace.file(atom): workspace.file(atom).read_bytes() for atom in atoms[:21]}
+    for file in data:
+        file.unlink()
+    workspace.memory.upkeep.sync()
+    for file in [*data][:10]:
+        file.write_bytes(data[file])
+    report = workspace.memory.upkeep.sync()
+    assert (len(report.held), report.deleted) == (11, [])
+    for file in [*data][10:]:
+        file.write_bytes(data[file])
+    assert not workspace.memory.upkeep.sync().has_changes
+    assert workspace.problems("held-deletions") == []

@@ -219,8 +219,9 @@ class Inbox:
         """Clear the problems of files that were removed from the inbox."""
         for problem in self._problems.list():
             is_inbox_problem = problem.kind == PROBLEM_KIND and layout.scope_of_path(problem.path) in self._scopes
-            is_removed = self._disk.stamp(problem.path) is None
-            if is_inbox_problem and is_removed and not describe_irregular(self._disk.root / problem.path):
+            if not is_inbox_problem or self._disk.stamp(problem.path) is not None:
+                continue
+            if not describe_irregular(self._disk.root / problem.path):
                 self._ledger.record([FileDeleted(problem.path)], disk_time_ns())
                 self._problems.clear(problem.path, [PROBLEM_KIND])
 

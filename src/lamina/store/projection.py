@@ -234,8 +234,9 @@ class Projection(Protocol):
         An entry without a stamp is still to be written.
         """
 
-    def list_files(self, min_age_ns: int | None = None) -> FileList:
-        """Return every known file; a file is stable if it was checked at least so long after its last change."""
+    def list_files(self, min_age_ns: int | None = None, *, folder: str = "") -> FileList:
+        """Return every known file below a folder; a file is stable if it was checked at least so long after its last
+        change."""
 
     def pending_files(self, limit: int | None = None, *, unconfirmed: bool = False) -> list[PendingFile]:
         """Return files still to be written, oldest first.
@@ -280,7 +281,7 @@ class NullProjection:
     def read(self, *, paths: Iterable[str] = (), ids: Iterable[AtomId] = ()) -> KnownFiles:
         return KnownFiles((), self._journal.position())
 
-    def list_files(self, min_age_ns: int | None = None) -> FileList:
+    def list_files(self, min_age_ns: int | None = None, *, folder: str = "") -> FileList:
         return FileList({}, [])
 
     def pending_files(self, limit: int | None = None, *, unconfirmed: bool = False) -> list[PendingFile]:

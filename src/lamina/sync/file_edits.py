@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from lamina.atom.atom import Atom, AtomId, IdSource, Signals
@@ -28,6 +28,7 @@ from lamina.store.projection import (
 )
 from lamina.sync.disk_diff import NO_STAMP, DiskDiff, ReadFile, try_parse
 from lamina.sync.edit_commit import EditCommitter
+from lamina.sync.held_deletions import HeldDeletions
 from lamina.sync.new_files import NewFile, choose_by_id, find_obstacle, split_competing, to_atoms
 from lamina.sync.projection import sha256
 from lamina.sync.report import Progress, SyncReport
@@ -37,22 +38,18 @@ from lamina.vault.disk import Disk, SwapResult
 from lamina.vault.folder_tree import Stamp, UnusableFile
 from lamina.vault.yaml_codec import Unreadable
 
-MASS_COUNT, MASS_SHARE = 20, 0.05
 ADOPT_BATCH = 2000
 MAX_TRIES = 50
 _FIXED_BY_WRITING = ("blocked", "unreadable")
-
-HasMarker = Callable[[], bool]
-"""Returns whether the vault's marker file exists."""
 
 
 class FileEdits:
     """Processes edited, new, moved and deleted files. Every method runs under the vault's lock."""
 
     def __init__(
-        self, disk: Disk, store: Store, edits: EditCommitter, clock: Clock, ids: IdSource, has_marker: HasMarker
+        self, disk: Disk, store: Store, edits: EditCommitter, clock: Clock, ids: IdSource, held: HeldDeletions
     ) -> None:
-        self._disk, self._edits, self._clock, self._ids, self._has_marker = disk, edits, clock, ids, has_marker
+        self._disk, self._edits, self._clock, self._ids, self._held = disk, edits, clock, ids, held
         self._store, self._ledger, self._problems = store, store.projection, store.admin.problems
         self._diff = DiskDiff(disk, store.projection)
         self._displaced_paths: list[str] = []
@@ -216,7 +213,7 @@ class FileEdits:
             self._problems.report(FileProblem(pending.path, "blocked", message, 1, pending.atom_id))
 
     def process_missing(self, paths: Sequence[str], report: SyncReport, *, accept_deletions: bool) -> None:
-        """Tombstone the atoms of deleted files, unless so many vanished at once that it may be a mistake."""
+        """Tombstone the atoms of deleted files, except those that are held because it may be a mistake."""
         paths, self._displaced_paths = [*paths, *self._displaced_paths], []
         records = [record for record in self._ledger.read(paths=paths).records if not _has_no_file(record)]
         atoms = [record.entry.path for record in records if record.entry.atom_id]
@@ -225,28 +222,14 @@ class FileEdits:
             self._ledger.record(map(FileDeleted, others), disk_time_ns())
         for path in others:
             self._problems.clear(path)
-        reason = self._mass_deletion_reason(len(atoms))
-        if reason and not accept_deletions:
-            report.held += atoms
-            advice = "nothing was forgotten. Restore the files, or run `lamina sync --accept-deletions`"
-            self._problems.report(FileProblem(".", "held-deletions", f"{reason}; {advice}"))
-            return
-        self._problems.clear(".", ["held-deletions"])
-        for path in atoms:
+        if accept_deletions:
+            self._held.accept()
+            deleted = atoms
+        else:
+            deleted, held = self._held.split(atoms)
+            report.held += held
+        for path in deleted:
             self._commit_deletion(path, report)
-
-    def _mass_deletion_reason(self, missing_count: int) -> str | None:
-        """Return why so many deletions may be a mistake; None if they are plausible."""
-        if not missing_count:
-            return None
-        file_count = max(1, self._ledger.summary()["files"])
-        if not self._has_marker():
-            return "the vault's marker .lamina/vault.toml is missing"
-        if self._edits.needs_review:
-            return f"{missing_count} of {file_count} files are missing, and changes of files need review"
-        if missing_count > MASS_COUNT and missing_count > MASS_SHARE * file_count:
-            return f"{missing_count} of {file_count} files are missing at once"
-        return None
 
     def _commit_deletion(self, path: str, report: SyncReport) -> None:
         """Commit the deletion of one file."""

@@ -17,6 +17,7 @@ from lamina.store.base import Store
 from lamina.store.projection import BytesSwappedOut, FileRecord, FileWritten, PendingFile, Projection, SwapsForgotten
 from lamina.sync.disk_diff import try_parse
 from lamina.sync.edit_commit import EditCommitter
+from lamina.sync.held_deletions import find_lost_folder
 from lamina.sync.report import SyncReport
 from lamina.vault.disk import Disk, SwapCopy, SwapResult
 from lamina.vault.folder_tree import Stamp, UnusableFile
@@ -54,6 +55,10 @@ def write_pending_files(disk: Disk, ledger: Projection) -> ProjectionResult:
         written: list[FileWritten] = []
         swapped_out: list[BytesSwappedOut] = []
         for file in batch:
+            lost_folder = find_lost_folder(disk, ledger, file.path) if file.base is None else None
+            if lost_folder is not None:
+                result.blocked.append((file, f"the folder {lost_folder} is missing"))
+                continue
             try:
                 outcome = write_file(disk, file)
             except (UnusableFile, FileExistsError, IsADirectoryError, NotADirectoryError) as error:

@@ -12,7 +12,8 @@ from lamina.store.projection import BytesSwappedOut, FileState, FileWritten, Kno
 from lamina.sync.disk_diff import NO_STAMP, DiskChanges, DiskDiff, ReadFile
 from lamina.sync.edit_commit import EditCommitter
 from lamina.sync.field_edits import DecideNew, DecideStatus
-from lamina.sync.file_edits import FileEdits, HasMarker, displace
+from lamina.sync.file_edits import FileEdits, displace
+from lamina.sync.held_deletions import HasMarker, HeldDeletions, find_lost_folder
 from lamina.sync.projection import SwapCopies, is_ours, write_pending_files
 from lamina.sync.report import Progress, SyncReport
 from lamina.vault import layout
@@ -41,7 +42,8 @@ class VaultSync:
         self._disk, self._ledger, self._problems = disk, store.projection, store.admin.problems
         self._diff = DiskDiff(disk, store.projection)
         hand = EditCommitter(store, decide_status, decide_new, ids, clock, needs_review=needs_review)
-        self._file_edits = FileEdits(disk, store, hand, clock, ids, has_marker)
+        self._held = HeldDeletions(disk, self._ledger, self._problems, has_marker, needs_review=needs_review)
+        self._file_edits = FileEdits(disk, store, hand, clock, ids, self._held)
         self._swap_copies = SwapCopies(disk, store, hand)
 
     def run(self, *, accept_deletions: bool = False, progress: Progress | None = None) -> SyncReport:
@@ -105,6 +107,7 @@ class VaultSync:
             or self._ledger.pending_files(unconfirmed=True)
             or self._swap_copies.find_due()
             or self._held_edits()
+            or self._held.folders
         )
 
     def _held_edits(self) -> list[str]:
@@ -126,8 +129,9 @@ class VaultSync:
             if moved_path is not None:
                 file = self._redo_move(moved_path, pending)
             if file is None and moved_path is None:
-                stamp = self._disk.create(pending.path, pending.data)
-                rewritten.append(FileWritten(pending.path, pending.data, stamp))
+                if not find_lost_folder(self._disk, self._ledger, pending.path):
+                    stamp = self._disk.create(pending.path, pending.data)
+                    rewritten.append(FileWritten(pending.path, pending.data, stamp))
             elif isinstance(file, UnusableFile):
                 rewritten.append(FileWritten(pending.path, pending.data, NO_STAMP))
             elif file is not None and file.data == pending.data:

@@ -291,6 +291,17 @@ class Disk:
         """
         return self._walk(folder, "")
 
+    def find_vanished_folder(self, path: str) -> str | None:
+        """Return the first folder on the way to a file that is missing or is no folder, with a slash at its end."""
+        folders = path.split("/")[:-1]
+        for count in range(1, len(folders) + 1):
+            try:
+                with self._tree.open_folder(folders[:count]):
+                    continue
+            except (FileNotFoundError, NotADirectoryError, UnusableFile):
+                return "/".join(folders[:count]) + "/"
+        return None
+
     def remove_empty_dirs(self, path: str, keep: int = 1) -> None:
         """Remove the folders that a moved file left empty, except the topmost `keep`. Errors are ignored."""
         folders = split_path(path)[:-1]

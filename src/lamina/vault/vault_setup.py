@@ -64,11 +64,11 @@ def ensure_vault(root: Path) -> bool:
         raise InvalidInput(f"{root} is a file; give a folder for the vault")
     make_private_folder(root)
     (root / INTERNAL_FOLDER).mkdir(mode=0o700, exist_ok=True)
-    for name in ("atoms", "sessions", "inbox"):
-        (root / name).mkdir(mode=0o700, exist_ok=True)
     if (root / MARKER_FILE).exists():
         _check_format(root / MARKER_FILE)
-        return False
+        return False  # a folder that vanished from a vault is not created again: what was in it is not deleted
+    for name in ("atoms", "sessions", "inbox"):
+        (root / name).mkdir(mode=0o700, exist_ok=True)
     _write_new(root / "Home.md", _WELCOME_PAGE)
     _write_new(root / ".gitignore", f"{INTERNAL_FOLDER}/\n")
     _write_new(root / MARKER_FILE, f'id = "{secrets.token_hex(16)}"\nformat = {FORMAT_VERSION}\n')

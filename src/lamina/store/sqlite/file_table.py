@@ -44,14 +44,18 @@ class FileTable:
         rows = self.db.rows(_RECORDS.format(" OR ".join(filled) or "0"), [*filled.values()])
         return KnownFiles(tuple(_to_record(row) for _, *row in rows if row[0] is not None), rows[0][0] or 0)
 
-    def list_files(self, min_age_ns: int | None = None) -> FileList:
+    def list_files(self, min_age_ns: int | None = None, *, folder: str = "") -> FileList:
+        below = f"path>=? AND path<? || char({0x10FFFF})"
         if min_age_ns is None:
-            return FileList({}, [_to_entry(row) for row in self.db.rows(_ENTRY)])
+            return FileList({}, [_to_entry(row) for row in self.db.rows(f"{_ENTRY} WHERE {below}", (folder, folder))])
         with self.db.read_transaction():
             stable = self.db.rows(
-                f"SELECT path, size, mtime_ns, ctime_ns, inode FROM files WHERE {_IS_STABLE}", (min_age_ns,)
+                f"SELECT path, size, mtime_ns, ctime_ns, inode FROM files WHERE {_IS_STABLE} AND {below}",
+                (min_age_ns, folder, folder),
             )
-            others = self.db.rows(f"{_ENTRY} WHERE ({_IS_STABLE}) IS NOT TRUE", (min_age_ns,))
+            others = self.db.rows(
+                f"{_ENTRY} WHERE ({_IS_STABLE}) IS NOT TRUE AND {below}", (min_age_ns, folder, folder)
+            )
         return FileList({row[0]: row[1:] for row in stable}, [_to_entry(row) for row in others])
 
     def paths_of(self, ids: Iterable[AtomId]) -> dict[AtomId, str]:
