@@ -567,7 +567,7 @@ def test_the_standing_of_a_memory_is_shown_and_filterable(vault: SeedVault, cli:
     assert {atom.id for atom in vault.memory.list(policy_class="protected")} == {rule.id, pinned.id}
     assert {atom.id for atom in vault.memory.list(policy_class="ephemeral")} == {reminder.id}
     assert vault.memory.list(verification="user_confirmed", limit=1, offset=1)[0].id == rule.id
-    with pytest.raises(InvalidInput, match="choose from"):
+    with pytest.raises(InvalidInput, match="verification: 'sure' is not one of"):
         vault.memory.list(verification="sure")
     root = str(vault.memory.root)
     shown = cli("get", stated.id, "--vault", root, "--json").data["standing"]

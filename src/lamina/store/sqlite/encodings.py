@@ -66,7 +66,7 @@ class SqliteEncodings:
     ) -> list[UnencodedText]:
         marks = ",".join("?" * len(scopes or ()))
         scope_condition = "" if scopes is None else f"AND a.scope IN (SELECT id FROM scopes WHERE scope IN ({marks})) "
-        missing_clause, values = _missing_clause(model, packing)
+        missing_clause, values = missing_texts_clause(model, packing)
         rows = self._index.run(
             lambda index: index.db.rows(
                 f"SELECT a.atom_id, p.digest {missing_clause} {scope_condition}"
@@ -88,7 +88,7 @@ class SqliteEncodings:
         def read(index: SqliteIndex) -> EncodingCounts:
             missing = {}
             for model, packing in (packings or {}).items():
-                missing_clause, values = _missing_clause(model, packing)
+                missing_clause, values = missing_texts_clause(model, packing)
                 ((missing[model],),) = index.db.rows(f"SELECT count(DISTINCT p.digest) {missing_clause}", values)
             encoded = index.db.rows("SELECT model, count(*) FROM vectors GROUP BY 1 ORDER BY 1")
             return EncodingCounts(dict(encoded), missing)
@@ -228,7 +228,7 @@ def _checksum(digest: bytes, packing: str, data: bytes) -> int:
     return zlib.crc32(data, zlib.crc32(digest + packing.encode()))
 
 
-def _missing_clause(model: str, packing: str | None) -> tuple[str, tuple[str, ...]]:
+def missing_texts_clause(model: str, packing: str | None) -> tuple[str, tuple[str, ...]]:
     """Return the FROM and WHERE clauses for texts not encoded, or not in this packing or precision."""
     if packing is None:
         return f"{_FROM_PASSAGES} WHERE v.id IS NULL", (model,)
