@@ -16,6 +16,7 @@ from lamina.store.sqlite.current_index import CurrentIndex
 from lamina.store.sqlite.encodings import SqliteEncodings
 from lamina.store.sqlite.graph import SqliteGraph
 from lamina.store.sqlite.history import HistoryFile
+from lamina.store.sqlite.history_repair import HISTORY, check_copy, mark_as_checked
 from lamina.store.sqlite.in_memory_vectors import SEARCH_LIMITS, SearchLimits
 from lamina.store.sqlite.journal import SqliteJournal
 from lamina.store.sqlite.passages import SqlitePassages
@@ -31,7 +32,9 @@ class SqliteStore:
         self, folder: Path, clock: Clock, *, vfs: str | None = None, limits: SearchLimits = SEARCH_LIMITS
     ) -> None:
         self.lock = threading.RLock()
-        self.history = HistoryFile(folder / "history.db", vfs=vfs)
+        check_copy(folder, clock, vfs=vfs)
+        self.history = HistoryFile(folder / HISTORY, vfs=vfs)
+        mark_as_checked(folder)
         db = self.history.db
         self.signals = SqliteSignals(db)
         with db.close_on_error():
