@@ -1,6 +1,6 @@
 """What each verb of Memory does, and its errors.
 
-Covers `lamina.engine.atom_changes`, `lamina.engine.effects`, `lamina.engine.engine`, `lamina.engine.enum_input`,
+Covers `lamina.engine.atom_changes`, `lamina.engine.effects`, `lamina.engine.engine`, `lamina.argument_checks`,
 `lamina.engine.statement_writing`, `lamina.review.history`, `lamina.review.revision_fields` and
 `lamina.review.vault_health`.
 """

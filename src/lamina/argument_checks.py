@@ -1,13 +1,13 @@
 """Checks the arguments of public verbs against their annotations, so that a wrong one is named before anything is done.
 
-`verb` marks a public method: it checks the arguments, and reports the call to telemetry if it has an operation.
-"""
+`verb` marks a public method: it checks the arguments, and reports the call to telemetry if it has an operation."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable, Iterable
+from enum import StrEnum
 from typing import Annotated, Any, ParamSpec, TypeVar, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -126,3 +126,20 @@ def _join_alternatives(messages: list[str]) -> str:
 
 def _fault_name(location: Iterable[str | int]) -> str:
     return escape_hidden(".".join(map(str, location)))[:_MAX_NAME_LENGTH]
+
+
+E = TypeVar("E", bound=StrEnum)
+
+
+def parse_enum(enum_type: type[E], value: str, argument: str) -> E:
+    """Return the enum member of a value; InvalidInput with the choices if there is none."""
+    try:
+        return enum_type(value)
+    except ValueError as error:
+        raise InvalidInput(f"{argument}: {value!r} is not one of {', '.join(enum_type)}") from error
+
+
+def parse_enum_set(enum_type: type[E], values: str | Iterable[str] | None, argument: str) -> frozenset[E] | None:
+    """Return the enum members of one or several values, None for no value; InvalidInput with the choices."""
+    names = (values,) if isinstance(values, str) else tuple(values or ())
+    return frozenset(parse_enum(enum_type, name, argument) for name in names) or None

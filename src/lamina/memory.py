@@ -12,7 +12,7 @@ from typing import Any, Unpack
 
 from pydantic import InstanceOf
 
-from lamina.argument_checks import verb
+from lamina.argument_checks import parse_enum, verb
 from lamina.atom.atom import Atom, Relation, RelationName
 from lamina.atom.provenance import Origin, parse_scope
 from lamina.atom.status import ENDED, Status
@@ -33,9 +33,8 @@ from lamina.clock import Clock
 from lamina.codebase import capture_codebase, summarize_codebase
 from lamina.engine import Engine
 from lamina.engine.atom_changes import AtomChanges, link_atom
-from lamina.engine.disk_errors import translate_disk_errors
 from lamina.engine.due_work import DueWork
-from lamina.engine.enum_input import parse_enum
+from lamina.engine.effects import translate_disk_errors
 from lamina.engine.erasing import erase
 from lamina.engine.imports import Imports
 from lamina.engine.statement_writing import (

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from lamina.argument_checks import Amount, verb
+from lamina.argument_checks import Amount, parse_enum_set, verb
 from lamina.atom.atom import Atom, AtomId, Signals
 from lamina.atom.kinds import Layer, MemoryType
 from lamina.atom.status import Status
@@ -21,7 +21,6 @@ from lamina.engine import Engine
 from lamina.engine.atom_listing import StandingFilter, list_by_standing, narrow_to_topic, parse_standing_filter
 from lamina.engine.caller_access import CallerAccess
 from lamina.engine.captures import SessionReading
-from lamina.engine.enum_input import parse_enum_set
 from lamina.engine.recalls import CallerRecalls
 from lamina.errors import InvalidInput
 from lamina.lifecycle.ageing_time import AgeingTime

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cpu_time import cpu_seconds
 from lamina.atom.atom import Atom, IdSource
 from lamina.atom.kinds import Layer
 from lamina.atom.status import Status
@@ -23,6 +24,7 @@ from lamina.capture.store_reads import new_ids
 from lamina.clock import FixedClock
 from lamina.dream.code_presence import CodeRoots, Presence
 from lamina.dream.code_references import CodeReference, ReferenceType, find_references
+from lamina.dream.code_root import cargo_names
 from lamina.dream.dream import dream
 from lamina.dream.drift_step import STEP, Severity, drift, score
 from lamina.dream.report import DreamReport
@@ -443,3 +445,9 @@ def test_a_challenge_changes_only_the_status_and_the_journal_gives_the_reason(
     version = harness.store.journal.versions(atom.id)[-1]
     assert version.fields == {"status"}
     assert version.reason.startswith("drift: 1 challenge") and "src/shop/main.py is not in shop" in version.reason
+
+
+def test_a_manifest_with_a_key_of_very_many_parts_is_read_in_bounded_time() -> None:
+    assert not cargo_names("a." * 200_000 + "a = 1").is_complete
+    assert cpu_seconds(lambda: cargo_names("a." * 200_000 + "a = 1")) < 1
+    assert cargo_names('[package]\nname = "till"\nversion = "1.2.3"\n').names == {"till"}

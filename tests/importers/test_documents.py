@@ -1,7 +1,7 @@
 """Documents of people are read into pieces with their page, or refused with a reason.
 
-Covers `lamina.importers.documents.html_text`, `lamina.importers.documents.office_files` and
-`lamina.importers.documents.text_decoding`.
+Covers `lamina.importers.documents.html_tags`, `lamina.importers.documents.html_text`,
+`lamina.importers.documents.office_files` and `lamina.importers.documents.text_decoding`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cpu_time import LONG, cpu_seconds
 from lamina.errors import InvalidInput, NotFound
 from lamina.importers.documents import UnreadableDocument, read_document
 from lamina.importers.documents import parsed_document as limits
-from lamina.importers.documents.pdf_text import join_broken_lines
+from lamina.importers.documents.pdf_text import OperationLimit, join_broken_lines
 from lamina.importers.lenient_frontmatter import read_frontmatter
 
 pypdf = pytest.importorskip("pypdf")
@@ -224,6 +224,16 @@ def test_a_table_cell_that_claims_to_span_a_billion_columns_is_one_cell(tmp_path
     table.cell(0, 0)._tc.tcPr.gridSpan.val = 1_000_000_000
     document.save(str(tmp_path / "a.docx"))
     assert cpu_seconds(lambda: read_document(tmp_path / "a.docx")) < LONG
+
+
+def test_the_drawing_operations_of_a_pdf_are_limited(tmp_path: Path) -> None:
+    path = write_file(tmp_path, "a.pdf", pdf(["one", "two"], ["three"]))
+    pages = pypdf.PdfReader(path).pages
+    counted = OperationLimit(path, 1000)
+    assert "two" in pages[0].extract_text(visitor_operand_before=counted.count)
+    limit = OperationLimit(path, 1001 - counted.remaining)
+    with pytest.raises(UnreadableDocument, match="operations"):
+        [page.extract_text(visitor_operand_before=limit.count) for page in pages]
 
 
 def test_cells_that_share_one_long_text_do_not_fill_the_memory(tmp_path: Path) -> None:

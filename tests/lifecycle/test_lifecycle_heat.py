@@ -74,11 +74,6 @@ def test_an_invalid_count_has_no_effect(good: float, bad: float) -> None:
     assert success_rate(good, bad) == 0.5
 
 
-def test_old_outcomes_may_count_less() -> None:
-    assert success_rate(8, 0, days=30, half_life_days=30) == pytest.approx(success_rate(4, 0))
-    assert success_rate(8, 0, days=1e6, half_life_days=30) == pytest.approx(0.5)
-
-
 @pytest.mark.parametrize(
     ("atom", "known_value", "text"),
     [

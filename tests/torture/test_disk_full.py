@@ -1,6 +1,6 @@
 """The disk is full in the middle of things: a clear error, reads go on, nothing is torn or lost, and it recovers.
 
-Covers `lamina.engine.disk_errors`.
+Covers `lamina.engine.effects`.
 """
 
 from __future__ import annotations

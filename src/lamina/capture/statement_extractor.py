@@ -214,14 +214,18 @@ def build_statements(
     for start in range(0, len(turns), BATCH_TURNS):
         spoken = [turn for turn in turns[start : start + BATCH_TURNS] if not _is_tool_or_prompt(turn.speaker)]
         batch = [turn for turn in spoken if not _is_memory_text(turn.text, recalled)]
-        result = _run_extractor_safely(extractor, batch, [*before, *turns[:start]][-CONTEXT_TURNS:], stored)
+        context_turns = [*before, *turns[max(0, start - CONTEXT_TURNS) : start]][-CONTEXT_TURNS:]
+        result = _run_extractor_safely(extractor, batch, context_turns, stored)
         extractor_name, failure = (
             (result.extractor_name, result.failure) if result.failure else (extractor_name, failure)
         )
         counts = result.counts + counts if result.counts and counts else result.counts or counts
         turn_texts = {(turn.segment, turn.n): turn.text for turn in batch}
+        own_words = {key: remove_recalled_context(text).text for key, text in turn_texts.items()}
         extracted = [
-            statement for statement in result.statements if not _is_recalled_or_redacted(statement, turn_texts)
+            statement
+            for statement in result.statements
+            if not _is_recalled_or_redacted(statement, turn_texts, own_words)
         ]
         extracted += _find_requested_statements(batch, extracted)
         times = {(turn.segment, turn.n): turn.at for turn in batch}
@@ -260,12 +264,14 @@ def _position(statement: ExtractedStatement) -> tuple[str, int, int]:
     return statement.evidence.segment, statement.evidence.passage, statement.evidence.start
 
 
-def _is_recalled_or_redacted(statement: ExtractedStatement, turn_texts: Mapping[tuple[str, int], str]) -> bool:
+def _is_recalled_or_redacted(
+    statement: ExtractedStatement, turn_texts: Mapping[tuple[str, int], str], own_words: Mapping[tuple[str, int], str]
+) -> bool:
     """Return whether the sentence is part of recalled context, or lost a secret and with it its meaning."""
     evidence = statement.evidence
-    text = turn_texts[evidence.segment, evidence.passage]
-    sentence = text[evidence.start : evidence.end].strip()
-    return sentence not in remove_recalled_context(text).text or "[redacted: " in sentence
+    key = evidence.segment, evidence.passage
+    sentence = turn_texts[key][evidence.start : evidence.end].strip()
+    return sentence not in own_words[key] or "[redacted: " in sentence
 
 
 def _find_requested_statements(

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import translate
+from functools import lru_cache
 from pathlib import Path
 
 from lamina.importers.documents.parsed_document import UnreadableDocument
@@ -99,8 +100,13 @@ def _parse_rule(line: str) -> IgnoreRule | None:
     names = tuple(os.path.normpath(pattern).strip("/").split("/"))
     if not pattern or ".." in names or pattern.count("*") > _MAX_STARS:
         return None
-    patterns = (None if name == _ANY_FOLDERS else re.compile(translate(name)) for name in names)
+    patterns = (None if name == _ANY_FOLDERS else _compile_name(name) for name in names)
     return IgnoreRule(tuple(patterns) if is_fixed else (None, *patterns), folders_only, keeps)
+
+
+@lru_cache(maxsize=4096)
+def _compile_name(name: str) -> re.Pattern[str]:
+    return re.compile(translate(name))
 
 
 def _match(patterns: tuple[re.Pattern[str] | None, ...], names: tuple[str, ...]) -> bool:

@@ -9,7 +9,7 @@ names with changes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lamina.atom.atom import Atom, AtomId
 from lamina.atom.status import Status
@@ -97,7 +97,7 @@ def cards(context: StepContext) -> StepPlan:
     store, month = context.store, f"cards {context.now:%Y-%m}"
     position = store.journal.position()
     plan = plan_cards_since(context, store.queue.get_position(context.scope, month))
-    return replace(plan, after_commit=lambda: store.queue.set_position(context.scope, month, position))
+    return plan.then_mark_read(context, month, position)
 
 
 def plan_cards_since(context: StepContext, position: int | None) -> StepPlan:

@@ -18,6 +18,8 @@ from lamina.codebase.source_reader import SOURCE_SUFFIXES, suffix_of
 _RECIPE = re.compile(r"@?([A-Za-z_][\w-]*)(?:\s[^:]*)?:(?!=)")
 _ALIAS = re.compile(r"alias\s+([A-Za-z_][\w-]*)\s*:=")
 _INCLUDES = re.compile(r"(?:import|mod)\??\s")
+_MAX_DOTS = 1000
+"""Dots in one line of a manifest."""
 _DEPENDENCY_TABLES = ("dependencies", "dev-dependencies", "build-dependencies")
 
 
@@ -88,11 +90,12 @@ def just_recipes(text: str | None) -> NameList:
 
 def cargo_names(text: str | None) -> CargoNames:
     """Return what a manifest or lock file of cargo names."""
-    try:
-        manifest = tomllib.loads(text or "")
-    except (ValueError, RecursionError):
+    # `tomllib` takes quadratic time for a key of many parts.
+    if text is None or max((line.count(".") for line in text.splitlines()), default=0) > _MAX_DOTS:
         return CargoNames(is_complete=False)
-    if text is None:
+    try:
+        manifest = tomllib.loads(text)
+    except (ValueError, RecursionError):
         return CargoNames(is_complete=False)
     package = manifest.get("package")
     if isinstance(package, list):  # a lock file

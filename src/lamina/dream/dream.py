@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from lamina.atom.provenance import Origin, Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.status import TransitionCause
 from lamina.dream.change_policy import apply_policy
+from lamina.dream.entity_pages import dream_writer
 from lamina.dream.report import DreamReport, StepReport, commit_reason
 from lamina.dream.step import StepContext, StepPlan
 from lamina.errors import InvalidInput, LaminaError, StaleRevision
@@ -22,7 +23,7 @@ from lamina.logs import summarise_error
 from lamina.review.pending_items import HELD_DREAM
 from lamina.store.admin import FileProblem
 from lamina.store.atoms import AtomFilter
-from lamina.store.base import AtomChange, Commit, Store
+from lamina.store.base import Store
 from lamina.store.queue import LeaseRenewal, new_lease_token
 from lamina.telemetry import STEP, trace_step
 from lamina.vault import layout
@@ -156,19 +157,9 @@ def _apply_plan(name: str, plan: StepPlan, context: StepContext, options: _Dream
         )
     commit = None
     if plan.changes:
-        committed = context.store.journal.append(
-            Commit(
-                actor="lamina",
-                origin=Origin.DREAM,
-                verb=VERB,
-                reason=commit_reason(name, plan.moves),
-                scope=context.scope,
-                changes=tuple(map(AtomChange, plan.changes)),
-                way=TransitionCause.UPKEEP,
-                batch=options.batch,
-            )
-        )
-        commit = committed.id
+        writer, reason = dream_writer(context.scope), commit_reason(name, plan.moves)
+        step_commit = writer.commit(VERB, reason, plan.changes, way=TransitionCause.UPKEEP, batch=options.batch)
+        commit = context.store.journal.append(step_commit).id
     failures = () if options.is_dry_run and not plan.after_in_dry_run else _run_after_commit(plan)
     context.store.admin.problems.clear(path)
     return StepReport(name, context.scope, commit, plan.moves, (*plan.notes, *failures), examined=plan.examined)

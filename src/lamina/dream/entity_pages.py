@@ -21,6 +21,7 @@ from lamina.atom.kinds import Layer
 from lamina.atom.provenance import TRUST, Origin, Scope
 from lamina.atom.status import Status
 from lamina.capture.existing_statements import is_undone
+from lamina.capture.statement_commit import Writer
 from lamina.dream.entity_page_text import (
     SUMMARY_OF,
     digest_lines,
@@ -29,7 +30,7 @@ from lamina.dream.entity_page_text import (
     render_page,
     without_summary,
 )
-from lamina.store.base import AtomChange, AtomFilter, Commit, CommitResult, Store
+from lamina.store.base import AtomFilter, CommitResult, Store
 from lamina.store.commit_rules import required_trust
 from lamina.text.calendar_days import MONTHS_AND_NAMES, is_calendar_name
 from lamina.text.normal_form import name_form, normal_form
@@ -97,7 +98,8 @@ def update_pages(
         if page is not None and page.pinned:
             continue
         if updated != page and not repeats_undone_page(updated, [page] if page else pages.undone_pages(forms), store):
-            commits.append(_commit_page(store, scope, updated, f"{len(statements)} statements name {updated.subject}"))
+            reason = f"{len(statements)} statements name {updated.subject}"
+            commits.append(store.journal.append(dream_writer(scope).commit("entity", reason, [updated])))
             page_by_form |= dict.fromkeys(forms, commits[-1].atoms[0])
     return commits
 
@@ -230,9 +232,6 @@ def _is_edited(page: Atom, store: Store) -> bool:
     return required_trust(page, store.atoms) > TRUST[Origin.DREAM]
 
 
-def _commit_page(store: Store, scope: Scope, page: Atom, reason: str) -> CommitResult:
-    return store.journal.append(
-        Commit(
-            actor="lamina", origin=Origin.DREAM, verb="entity", reason=reason, scope=scope, changes=(AtomChange(page),)
-        )
-    )
+def dream_writer(scope: Scope) -> Writer:
+    """Return the writer of what a dream generates in a scope."""
+    return Writer("lamina", Origin.DREAM, None, scope)

@@ -19,12 +19,13 @@ from lamina.atom.atom import (
     extract_generated_section,
     replace_generated_section,
 )
-from lamina.atom.provenance import Origin, Scope
+from lamina.atom.provenance import Scope
 from lamina.atom.sentence_removal import remove_linked_lines
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.capture.store_reads import new_ids
 from lamina.dream.entity_pages import (
     EntityPages,
+    dream_writer,
     load_pages,
     name_forms_of,
     refresh_page,
@@ -37,7 +38,7 @@ from lamina.dream.scope_pages import find_root_page
 from lamina.dream.step import StepContext
 from lamina.dream.synthesis import ExistingSyntheses
 from lamina.lifecycle.ageing_time import AgeingTime
-from lamina.store.base import AtomChange, Commit, EntryChange, Store
+from lamina.store.base import EntryChange, Store
 
 _VERB = "entity"
 _REASON = "update pages and summaries after a retraction"
@@ -51,11 +52,9 @@ def cascade_changes(store: Store, scopes: Sequence[Scope], position: int, ids: I
     reversed_ids = find_reversals(store, scopes, position)
     for scope in scopes if reversed_ids else ():
         context = StepContext(store=store, scope=scope, moment=AgeingTime(now), ids=new_ids(ids, now))
-        changes = tuple(map(AtomChange, plan_cascade(context, reversed_ids)))
-        if changes:
-            store.journal.append(
-                Commit(actor="lamina", origin=Origin.DREAM, verb=_VERB, reason=_REASON, scope=scope, changes=changes)
-            )
+        changed = plan_cascade(context, reversed_ids)
+        if changed:
+            store.journal.append(dream_writer(scope).commit(_VERB, _REASON, changed))
 
 
 def find_reversals(store: Store, scopes: Sequence[Scope], position: int) -> tuple[AtomId, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -121,6 +121,15 @@ class StepPlan:
     examined: str = field(default="", compare=False)
     after_commit: Callable[[], None] = field(default=lambda: None)
     after_in_dry_run: bool = False
+
+    def then_mark_read(self, context: StepContext, name: str, position: int) -> StepPlan:
+        """Return the plan that also stores, after its commit, up to where its step has read the journal."""
+
+        def after() -> None:
+            self.after_commit()
+            context.store.queue.set_position(context.scope, name, position)
+
+        return replace(self, after_commit=after)
 
     @property
     def changed_count(self) -> int:

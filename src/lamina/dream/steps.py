@@ -6,7 +6,6 @@ A throttled step reads a whole scope: it runs when enough has changed since the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
 
 from lamina.dream.age_step import age
@@ -102,14 +101,8 @@ def throttle_step(name: str, step: Step) -> Step:
                 examined=f"nothing: too little has changed since the last time; `--step {name}` runs it now"
             )
         plan = step(context)
-        if context.should_stop():
-            return plan  # it may be incomplete, so the next dream runs it again
-
-        def after() -> None:
-            plan.after_commit()
-            context.store.queue.set_position(context.scope, name, position)
-
-        return replace(plan, after_commit=after)
+        # After an interrupt it may be incomplete, so the next dream runs it again.
+        return plan if context.should_stop() else plan.then_mark_read(context, name, position)
 
     return run_if_due
 

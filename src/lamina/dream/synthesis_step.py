@@ -225,7 +225,8 @@ def _best_statements(context: StepContext, atoms: Sequence[Atom]) -> tuple[Atom,
 
     def usefulness(atom: Atom) -> float:
         quality = counters.get(atom.id, Signals()).quality_score
-        return quality * math.exp2(-days_since(atom.observed_at, context.now) / HALF_LIFE_DAYS)
+        recency = math.exp2(-days_since(atom.observed_at, context.now) / HALF_LIFE_DAYS)
+        return round(quality * recency, 4)  # statements of the same minutes are equally recent
 
     ranked = sorted(atoms, key=lambda atom: (-usefulness(atom), atom.id))
     return tuple(distinct_statements(ranked)[:MAX_SUBJECT_STATEMENTS])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from lamina.atom.atom import TOPICS_PAGE, Atom
@@ -65,11 +65,11 @@ MAX_TOPICS = 200
 
 def topics(context: StepContext) -> StepPlan:
     """Plan the topics page if statements changed since the last time."""
-    progress, position = context.store.queue, context.store.journal.position()
-    last_position = progress.get_position(context.scope, TOPICS_PAGE)
+    position = context.store.journal.position()
+    last_position = context.store.queue.get_position(context.scope, TOPICS_PAGE)
     changes = changes_since(context, last_position) if last_position is not None else None
     plan = plan_topics(context) if changes is None or changes.kinds else StepPlan()
-    return replace(plan, after_commit=lambda: progress.set_position(context.scope, TOPICS_PAGE, position))
+    return plan.then_mark_read(context, TOPICS_PAGE, position)
 
 
 def plan_topics(context: StepContext) -> StepPlan:

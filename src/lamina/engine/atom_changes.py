@@ -13,7 +13,7 @@ from lamina.errors import InvalidInput, Refused, StaleRevision
 from lamina.lifecycle.action_policy import PolicyContext, classify_change, find_objection, lifecycle_stage
 from lamina.lifecycle.ageing_decision import AgeingDecision
 from lamina.review.reinstatement import restore_atom
-from lamina.store.base import AtomChange, Commit, TransactionMode
+from lamina.store.base import TransactionMode
 
 
 class AtomChanges:
@@ -43,18 +43,8 @@ class AtomChanges:
             changed_atoms = change(atom)
             _check_policy(verb, atom, changed_atoms, caller.ceiling)
             atoms, full_reason = add_dependants(changed_atoms, reason, store, caller.ceiling, rules)
-            committed = store.journal.append(
-                Commit(
-                    actor=caller.actor,
-                    origin=caller.ceiling,
-                    verb=verb,
-                    reason=full_reason,
-                    scope=caller.scope,
-                    way=way,
-                    changes=tuple(map(AtomChange, atoms)),
-                )
-            )
-            return committed.atoms[0]
+            writer = access.writer_to(caller.scope, None)
+            return store.journal.append(writer.commit(verb, full_reason, atoms, way=way)).atoms[0]
 
         try:
             changed = commit(access.read_atom(id))

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from lamina.argument_checks import parse_enum
 from lamina.atom.atom import Atom
 from lamina.atom.status import Status
 from lamina.dream.topics import group_by_topic
-from lamina.engine.enum_input import parse_enum
 from lamina.lifecycle.ageing_decision import StorageTier
 from lamina.lifecycle.signals import Verification
 from lamina.lifecycle.standing import LifecycleState, PolicyClass, Standing

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
+from lamina.argument_checks import parse_enum
 from lamina.atom.atom import Atom, AtomId, is_atom_id
 from lamina.atom.provenance import Origin, Scope, limit_origin
 from lamina.caller import Caller
@@ -14,7 +15,6 @@ from lamina.capture.receipt import Receipt
 from lamina.capture.statement_commit import Writer
 from lamina.dream.retraction_updates import cascade_changes
 from lamina.engine.engine import Engine
-from lamina.engine.enum_input import parse_enum
 from lamina.errors import Erased, InvalidInput, LaminaError, NotFound
 from lamina.logs import summarise_error
 from lamina.review.review_context import Reviewer

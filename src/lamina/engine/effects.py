@@ -1,7 +1,6 @@
 """Effects of verbs that a rollback of the store cannot undo: on files, other processes and models that cost money.
 
-`Effects` does it. `TrialEffects` takes its place in a dry run: it reports and does nothing.
-"""
+`Effects` does it. `TrialEffects` takes its place in a dry run: it reports and does nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +21,6 @@ from lamina.dream.dream import Step, dream
 from lamina.dream.report import DreamReport
 from lamina.dream.step import StepContext
 from lamina.engine.background_work import BackgroundWork
-from lamina.engine.disk_errors import translate_disk_errors
 from lamina.errors import Refused, StoreError
 from lamina.importers.import_job import ImportProgress, hold_import_job
 from lamina.importers.inbox import InboxResult
@@ -36,6 +34,18 @@ from lamina.store.base import Store, TransactionMode
 from lamina.store.projection import KnownFiles
 from lamina.sync import Progress, SyncReport, VaultSync
 from lamina.vault.disk import Disk
+
+
+@contextmanager
+def translate_disk_errors() -> Iterator[None]:
+    """Raise StoreError with advice in place of OSError."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"the disk failed: {error}; no acknowledged write is lost. Check the disk and try again"
+        ) from error
+
 
 logger = logging.getLogger("lamina")
 

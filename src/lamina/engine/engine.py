@@ -13,8 +13,7 @@ from lamina.atom.provenance import readable_scopes
 from lamina.atom.status import ENDED, Status, TransitionCause
 from lamina.clock import Clock, SystemClock
 from lamina.engine.background_work import BackgroundWork
-from lamina.engine.disk_errors import translate_disk_errors
-from lamina.engine.effects import Effects, TrialEffects
+from lamina.engine.effects import Effects, TrialEffects, translate_disk_errors
 from lamina.model_registry import ModelRegistry
 from lamina.review.confirm import apply_file_status, decide_new_file
 from lamina.review.reinstatement import restore_atom

@@ -12,7 +12,7 @@ from lamina.capture.receipt import Receipt
 from lamina.capture.statement_commit import Writer
 from lamina.engine.caller_access import CallerAccess
 from lamina.engine.captures import SessionReading
-from lamina.engine.disk_errors import translate_disk_errors
+from lamina.engine.effects import translate_disk_errors
 from lamina.errors import InvalidInput
 from lamina.importers.import_plan import plan_import
 from lamina.importers.import_writer import ImportReport, ImportTally, ImportTarget, run_import

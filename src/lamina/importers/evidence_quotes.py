@@ -36,9 +36,7 @@ class EvidenceIndex:
                 continue
             for evidence in atom.evidence if atom.status in _SUPPORTING else ():
                 self._supporting[evidence.segment, evidence.passage].append(evidence)
-            for segment in (
-                dict.fromkeys(evidence.segment for evidence in atom.evidence) if atom.status in _ENDED else ()
-            ):
+            for segment in {evidence.segment: None for evidence in atom.evidence if atom.status in _ENDED}:
                 self._ended_by_segment[segment].append(atom)
 
     def is_evidence(self, segment: Atom) -> bool:
@@ -47,20 +45,17 @@ class EvidenceIndex:
 
     def quotes(self, atom: Atom) -> tuple[EvidenceQuote, ...]:
         """Return the words a statement rests on, as far as they are in the export."""
-        quotes = (
-            self._to_quote(evidence)
-            for evidence in (atom.evidence if atom.status in NOT_ENDED else self._ended_evidence(atom))
-        )
+        evidence = atom.evidence if atom.status in NOT_ENDED else self._ended_evidence(atom)
+        quotes = map(self._to_quote, evidence)
         return tuple(quote for quote in quotes if quote is not None)
 
     def ended_spans(self, segment: Atom) -> dict[int, list[tuple[int, int]]]:
         """Return the spans of ended words in each passage of a segment."""
         spans: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for evidence in (
-            ended for atom in self._ended_by_segment.get(segment.id, ()) for ended in self._ended_evidence(atom)
-        ):
-            if evidence.segment == segment.id:
-                spans[evidence.passage].append((evidence.start, evidence.end))
+        for atom in self._ended_by_segment.get(segment.id, ()):
+            for evidence in self._ended_evidence(atom):
+                if evidence.segment == segment.id:
+                    spans[evidence.passage].append((evidence.start, evidence.end))
         return spans
 
     def _ended_evidence(self, atom: Atom) -> list[Evidence]:
@@ -70,7 +65,7 @@ class EvidenceIndex:
         """
         if any((atom.id, successor) in self._derivations for successor in atom.superseded_by):
             return []
-        return [fromkey for fromkey in dict.fromkeys(atom.evidence) if not self._is_supported(fromkey)]
+        return [evidence for evidence in dict.fromkeys(atom.evidence) if not self._is_supported(evidence)]
 
     def _is_supported(self, evidence: Evidence) -> bool:
         """Return whether a valid statement rests on these words too, and not only on a longer quote around them."""

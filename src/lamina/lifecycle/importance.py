@@ -25,23 +25,23 @@ THRESHOLD = -DECAY * log(7.0)
 """The base level of one use a week ago, at which the recall probability is one half."""
 
 
-def exact_base_level(ages: Sequence[float], decay: float = DECAY) -> float:
+def exact_base_level(ages: Sequence[float]) -> float:
     """Return the base level if every use is known."""
-    return _log_or_minus_infinity(_sum(ages, decay))
+    return _log_or_minus_infinity(_sum(ages))
 
 
-def hybrid_base_level(recent: Sequence[float], count: int, oldest: float, decay: float = DECAY) -> float:
+def hybrid_base_level(recent: Sequence[float], count: int, oldest: float) -> float:
     """Return the base level from the latest uses, the number of all uses, and the age of the first."""
     known, missing = sorted(max(age, MIN_AGE_DAYS) for age in recent), count - len(recent)
     if missing <= 0:
-        return exact_base_level(known, decay)
-    mean = _mean_contribution(known[-1] if known else 0.0, oldest, decay)
-    return _log_or_minus_infinity(_sum(known, decay) + missing * mean)
+        return exact_base_level(known)
+    mean = _mean_contribution(known[-1] if known else 0.0, oldest)
+    return _log_or_minus_infinity(_sum(known) + missing * mean)
 
 
-def recall_probability(level: float, threshold: float = THRESHOLD, noise: float = NOISE) -> float:
+def recall_probability(level: float) -> float:
     """Return the probability that a memory with this base level is recalled."""
-    exponent = (threshold - level) / noise
+    exponent = (THRESHOLD - level) / NOISE
     return 0.0 if exponent > 700.0 else 1.0 / (1.0 + exp(exponent))
 
 
@@ -57,16 +57,16 @@ def activation(atom: Atom, signals: AgeingSignals, now: datetime) -> float:
     return recall_probability(base_level(atom, signals, now))
 
 
-def _sum(ages: Sequence[float], decay: float) -> float:
-    return fsum(max(age, MIN_AGE_DAYS) ** -decay for age in ages)
+def _sum(ages: Sequence[float]) -> float:
+    return fsum(max(age, MIN_AGE_DAYS) ** -DECAY for age in ages)
 
 
-def _mean_contribution(youngest: float, oldest: float, decay: float) -> float:
+def _mean_contribution(youngest: float, oldest: float) -> float:
     """Return the mean contribution of uses spread evenly between two ages; of one age if they are equal."""
     if oldest <= youngest or oldest <= MIN_AGE_DAYS:
-        return float(max(youngest, oldest, MIN_AGE_DAYS) ** -decay)
-    integral = oldest ** (1.0 - decay) - youngest ** (1.0 - decay)
-    return float(integral / ((1.0 - decay) * (oldest - youngest)))
+        return float(max(youngest, oldest, MIN_AGE_DAYS) ** -DECAY)
+    integral = oldest ** (1.0 - DECAY) - youngest ** (1.0 - DECAY)
+    return float(integral / ((1.0 - DECAY) * (oldest - youngest)))
 
 
 def _log_or_minus_infinity(total: float) -> float:

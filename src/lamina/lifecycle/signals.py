@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from math import inf, isfinite
+from math import isfinite
 from typing import Any
 
 from lamina.atom.atom import Atom
@@ -166,13 +166,11 @@ def changed_at(atom: Atom, signals: AgeingSignals) -> datetime:
     return max(recorded_at(atom), signals.revised_at or recorded_at(atom))
 
 
-def success_rate(successes: float, failures: float, *, days: float = 0.0, half_life_days: float = inf) -> float:
-    """Return the probability of a good answer, 0.5 without feedback; old outcomes can count less."""
+def success_rate(successes: float, failures: float) -> float:
+    """Return the probability of a good answer, 0.5 without feedback."""
     if not (isfinite(successes) and isfinite(failures)) or min(successes, failures) < 0.0:
         return NEUTRAL_RATE
-    share = float(2.0 ** (-max(0.0, days) / half_life_days))
-    good, bad = successes * share, failures * share
-    return (good + 1.0) / (good + bad + 2.0)
+    return (successes + 1.0) / (successes + failures + 2.0)
 
 
 class Verification(StrEnum):

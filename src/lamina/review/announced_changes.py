@@ -8,7 +8,8 @@ from lamina.atom.atom import Atom
 from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import ENDED, Status
 from lamina.capture.change.dependants import add_dependants
-from lamina.store.base import AtomChange, AtomFilter, Commit, Store, TransactionMode
+from lamina.capture.statement_commit import Writer
+from lamina.store.base import AtomFilter, Store, TransactionMode
 
 VERB = "settle"
 
@@ -26,17 +27,9 @@ def settle(store: Store, scope: Scope, now: datetime) -> list[Atom]:
             return []
         reason = f"their successors took effect by {now:%Y-%m-%d}"
         atoms, reason = add_dependants(due, reason, transaction, Origin.HUMAN)
-        done = transaction.journal.append(
-            Commit(
-                # The origin that announced the successor was trusted enough; this only applies it on its day.
-                actor="lamina",
-                origin=Origin.HUMAN,
-                verb=VERB,
-                reason=reason,
-                scope=scope,
-                changes=tuple(map(AtomChange, atoms)),
-            )
-        )
+        # The origin that announced the successor was trusted enough; this only applies it on its day.
+        writer = Writer("lamina", Origin.HUMAN, None, scope)
+        done = transaction.journal.append(writer.commit(VERB, reason, atoms))
     return list(done.atoms)
 
 

@@ -11,8 +11,14 @@ from lamina.atom.kinds import kind_traits
 from lamina.atom.metadata import iterate_texts
 from lamina.atom.passage import ROLE_NAMES, passages_of
 from lamina.atom.provenance import TRUST, organisation_name
-from lamina.atom.removal_target import Digest, RemovalTarget, TargetValue, anchor_words
-from lamina.atom.sentence_removal import is_distinctive, sentences_with_neighbours
+from lamina.atom.sentence_removal import (
+    Digest,
+    RemovalTarget,
+    TargetValue,
+    anchor_words,
+    is_distinctive,
+    sentences_with_neighbours,
+)
 from lamina.store.erasure import FingerprintKind, FingerprintText
 from lamina.text.analyser import STOP_WORDS
 from lamina.text.normal_form import normal_form

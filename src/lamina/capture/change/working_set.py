@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
+from itertools import chain, islice
 
 from lamina.atom.atom import Atom, AtomId, Evidence
 from lamina.atom.kinds import MemoryType
@@ -17,6 +18,8 @@ from lamina.store.base import AtomFilter, TextQuery
 from lamina.store.commit_rules import required_trust
 from lamina.store.passages import PassageFilter
 
+MAX_NEW_PASSAGES = 100
+"""How many passages of one commit are compared with every statement that ends."""
 MAX_STATEMENTS_ABOUT = 200
 """How many of the newest statements about a subject are read."""
 CURRENT_STATUSES = frozenset(RECALL_WEIGHT)
@@ -54,6 +57,8 @@ class WorkingSet:
         self._passages_read: set[tuple[str, int]] = set()
         self._new_segment_ids: list[AtomId] = []
         self._ids_by_subject: dict[str, list[AtomId]] = {}
+        self._new_ids_by_subject: dict[str, dict[AtomId, None]] = defaultdict(dict)
+        self._new_passages: dict[PassageCondition, list[tuple[Atom, Passage]]] = {}
         self.changed: dict[AtomId, Atom] = {}
 
     def add_new_segments(self, segments: Iterable[Atom]) -> None:
@@ -62,18 +67,21 @@ class WorkingSet:
             self.add([segment])
             self._new_segment_ids.append(segment.id)
 
-    def new_passages(self) -> list[tuple[Atom, Passage]]:
-        """Return the passages of the segments that are written in this commit."""
-        return [
-            (self._atoms[atom_id], passage)
-            for atom_id in self._new_segment_ids
-            for passage in passages_of(self._atoms[atom_id])
-        ]
+    def new_passages(self, condition: PassageCondition) -> list[tuple[Atom, Passage]]:
+        """Return the first of the passages of this commit's segments that meet a condition."""
+        if condition not in self._new_passages:
+            segments = [self._atoms[atom_id] for atom_id in self._new_segment_ids]
+            passages = ((segment, passage) for segment in segments for passage in passages_of(segment))
+            chosen = (pair for pair in passages if condition(*pair))
+            self._new_passages[condition] = list(islice(chosen, MAX_NEW_PASSAGES))
+        return self._new_passages[condition]
 
     def add(self, atoms: Iterable[Atom]) -> None:
         """Add atoms as they are, without marking them as changed."""
         for atom in atoms:
             self._atoms[atom.id] = atom
+            if not atom.revision:
+                self._new_ids_by_subject[atom.subject][atom.id] = None
             for evidence in atom.evidence:
                 self._ids_by_passage[evidence.segment, evidence.passage][atom.id] = None
 
@@ -138,14 +146,10 @@ class WorkingSet:
             self._stored |= {statement.id: statement for statement in unread}
             self.add(unread)
             self._ids_by_subject[subject] = [statement.id for statement in reversed(statements)]
-        stored = (self._atoms[atom_id] for atom_id in self._ids_by_subject[subject])
-        new_statements = (atom for atom in self._atoms.values() if atom.subject == subject and not atom.revision)
-        current = [
-            statement
-            for statement in (*stored, *new_statements)
-            if statement.status in CURRENT_STATUSES and statement.evidence
-        ]
-        return current[-limit:]
+        newest_first = chain(reversed(self._new_ids_by_subject[subject]), reversed(self._ids_by_subject[subject]))
+        newest = [self._atoms[atom_id] for atom_id in dict.fromkeys(islice(newest_first, 2 * limit))]
+        current = [item for item in newest if item.status in CURRENT_STATUSES and item.evidence]
+        return current[:limit][::-1]
 
     def statements_on(self, evidence: Evidence) -> list[Atom]:
         """Return the statements, of any status, with evidence that overlaps a sentence."""

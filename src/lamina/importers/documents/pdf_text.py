@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,17 +61,24 @@ def _read_title(reader: Any) -> str | None:
     return storable_text(str(title)) if title else None
 
 
+@dataclass(slots=True)
+class OperationLimit:
+    """A limit for the drawing operations of a file; forms may draw each other very often."""
+
+    path: Path
+    remaining: int = MAX_OPERATIONS
+
+    def count(self, *operation: object) -> None:
+        """Count one operation; UnreadableDocument beyond the limit."""
+        self.remaining -= 1
+        if self.remaining < 0:
+            raise UnreadableDocument(self.path, f"it has more than {MAX_OPERATIONS:,} drawing operations; split it")
+
+
 def _page_pieces(reader: Any, path: Path) -> Iterator[TextPiece]:
-    count = 0
-
-    def count_operation(*operation: object) -> None:
-        nonlocal count
-        count += 1
-        if count > MAX_OPERATIONS:
-            raise UnreadableDocument(path, f"it has more than {MAX_OPERATIONS:,} drawing operations; split it")
-
+    limit = OperationLimit(path)
     for n, page in enumerate(reader.pages, 1):
-        text = page.extract_text(visitor_operand_before=count_operation)
+        text = page.extract_text(visitor_operand_before=limit.count)
         for piece in split_paragraphs(join_broken_lines(storable_text(text))):
             yield replace(piece, page=f"page {n}")
 
