@@ -42,6 +42,18 @@ def test_an_intact_copy_of_an_open_vault_opens_without_a_note(tmp_path: Path) ->
     memory.close()
 
 
+def test_the_index_of_a_copy_may_be_of_another_moment_and_is_built_again(tmp_path: Path) -> None:
+    memory = _write_vault(tmp_path / "vault")
+    memory.close()
+    shutil.copytree(tmp_path / "vault", tmp_path / "copy")
+    db = apsw.Connection(str(tmp_path / "copy/.lamina/index.db"))
+    table = next(row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE name='passages'"))
+    db.execute(f"DELETE FROM {table} WHERE rowid=(SELECT min(rowid) FROM {table})")
+    db.close()
+    with lamina.open(tmp_path / "copy", watch=False) as copy:
+        assert copy.upkeep.doctor(deep=True).faults == ()
+
+
 def test_a_copy_whose_log_is_of_another_moment_opens_with_all_words_and_says_what_was_repaired(tmp_path: Path) -> None:
     memory = _write_vault(tmp_path / "vault")
     texts = _texts(memory)

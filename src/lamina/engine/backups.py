@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lamina.clock import Clock
-from lamina.engine.disk_errors import translate_disk_errors
+from lamina.engine.effects import translate_disk_errors
 from lamina.engine.engine import Engine
 from lamina.errors import InvalidInput, StoreError
 from lamina.settings import load_settings

@@ -41,11 +41,14 @@ _MADE_ANEW = ("heads", "projection_position", "accepted_files")
 BATCH = 1000
 
 
-def check_copy(folder: Path, clock: Clock, *, vfs: str | None = None) -> None:
-    """Check history.db once if it is a copy, and repair it if it is damaged."""
+def check_copy(folder: Path, clock: Clock, *, vfs: str | None = None) -> bool:
+    """Check history.db once if it is a copy, and repair it if it is damaged; return whether it is a copy.
+
+    Then index.db may be of another moment, and has to be built again.
+    """
     path, marker = folder / HISTORY, folder / _INODE_FILE
     if not path.exists() or _read_inode(marker) in (None, path.stat().st_ino):
-        return
+        return False
     lock = Database(folder / "repair-lock.db")
     with lock.close_on_error(), lock.exclusive_transaction():
         if _read_inode(marker) != path.stat().st_ino:  # otherwise another process has checked it meanwhile
@@ -59,6 +62,7 @@ def check_copy(folder: Path, clock: Clock, *, vfs: str | None = None) -> None:
     lock.close()
     for suffix in _SUFFIXES:
         lock.path.with_name(f"{lock.path.name}{suffix}").unlink(missing_ok=True)
+    return True
 
 
 def mark_as_checked(folder: Path) -> None:

@@ -32,13 +32,15 @@ class SqliteStore:
         self, folder: Path, clock: Clock, *, vfs: str | None = None, limits: SearchLimits = SEARCH_LIMITS
     ) -> None:
         self.lock = threading.RLock()
-        check_copy(folder, clock, vfs=vfs)
+        is_copy = check_copy(folder, clock, vfs=vfs)
         self.history = HistoryFile(folder / HISTORY, vfs=vfs)
         mark_as_checked(folder)
         db = self.history.db
         self.signals = SqliteSignals(db)
         with db.close_on_error():
             self.current_index = CurrentIndex(folder, self.history, self.signals, self.lock, vfs=vfs, limits=limits)
+            if is_copy:
+                self.current_index.rebuild()
         self.journal = SqliteJournal(self.history, clock, self.lock)
         self.atoms = SqliteAtoms(self.history, self.lock)
         self.passages = SqlitePassages(self.current_index, SqliteEncodings(self.current_index, self.history))
