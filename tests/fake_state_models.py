@@ -16,6 +16,8 @@ from lamina.text.sentences import find_sentences
 from lamina.vectors.integer_vectors import Floats
 
 DIMENSIONS = 256
+MAX_CHARS = 1000
+"""How much of a sentence is read."""
 SLOTS = {
     "office": "office",
     "home": "live lives living moved moving home city address flat street",
@@ -53,7 +55,7 @@ class FakeStateModel:
         )
 
     def _state(self, text: str, start: int, end: int) -> SentenceState:
-        sentence = text[start:end]
+        sentence = text[start:end][:MAX_CHARS]
         spoken = not sentence.endswith("?") and " will " not in sentence and len(sentence.split()) >= 3
         asserts = spoken and not _NO_STATEMENT.match(sentence)
         return SentenceState(

@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 
 from lamina.atom.atom import Evidence
 from lamina.atom.passage import parse_segment, render_passage
-from lamina.atom.removal_target import RemovalTarget, TargetValue, anchor_words
 from lamina.atom.sentence_removal import (
     ERASED_MARK,
+    RemovalTarget,
+    TargetValue,
+    anchor_words,
     erase_in_segment,
     erase_spans,
     is_distinctive,

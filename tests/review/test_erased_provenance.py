@@ -13,10 +13,13 @@ import pytest
 
 from canaries import traces
 from lamina import Atom, Memory
+from lamina.atom.atom import Evidence
+from lamina.atom.provenance import Origin
 from lamina.errors import Refused
 from lamina.review.erase import Eraser
 from lamina.review.erasure_plan import plan_erasure
 from lamina.review.file_cleanup import FileSearch
+from lamina.store.base import AtomChange, Commit
 from vault_workspace import VaultWorkspace
 
 ALLERGY = "I am allergic to penicillin."
@@ -207,3 +210,64 @@ def test_an_erasure_that_an_earlier_version_started_is_still_understood() -> Non
     search = FileSearch.from_json('{"forms": ["my salary is high"], "told": [["4711 euros", ["salary"]]]}')
     assert search.target.is_in("my salary is high") and search.everywhere
     assert search.target.matches("The salary: 4711 euros", match_values=True)
+
+
+def add_evidence(workspace: VaultWorkspace, atom: Atom, segment_: Atom) -> None:
+    """Add a sentence of a session as evidence, as a repetition does."""
+    quoted = atom.with_(evidence=(Evidence(segment_.id, 1, 0, len(atom.content)),))
+    commit = Commit(
+        actor="human",
+        origin=Origin.HUMAN,
+        verb="repeat",
+        reason="said again",
+        scope=atom.scope,
+        changes=(AtomChange(quoted),),
+    )
+    workspace.memory.engine.store.journal.append(commit)
+
+
+@pytest.mark.parametrize("origin", ["human", "web"])
+def test_a_stated_memory_stays_when_a_session_that_repeated_it_is_erased(
+    workspace: VaultWorkspace, origin: str
+) -> None:
+    allergy = workspace.remember(ALLERGY)
+    turns = [{"speaker": "user", "content": f"{ALLERGY} My dog is called kavodumbitarozk."}]
+    workspace.memory.capture(turns, session_id="chat", origin=origin, wait=True)
+    add_evidence(workspace, workspace.memory.get(allergy.id), segment(workspace, "chat"))
+    workspace.memory.erase(session="chat", reason="private")
+    kept = workspace.memory.get(allergy.id)
+    assert (kept.content, kept.evidence) == (ALLERGY, ())
+    assert not traces([workspace.root], ["kavodumbitarozk"])
+
+
+def test_erasing_what_was_derived_leaves_the_words_of_its_other_sources(workspace: VaultWorkspace) -> None:
+    say(workspace, "The gate is red. My dog is called Rex.", session="one")
+    gate, dog = (
+        next(atom for atom in workspace.memory.list(limit=None) if word in atom.content and not atom.is_segment)
+        for word in ("gate", "Rex")
+    )
+    summary = derived(workspace, "About a gate and a dog.", gate, dog)
+    receipt = workspace.memory.erase(gate.id, "private")
+    assert receipt.erased == (gate.id,)
+    assert segment(workspace, "one").content.startswith("**user**")
+    assert "[erased] My dog is called Rex." in segment(workspace, "one").content
+    assert workspace.memory.get(dog.id).content == "My dog is called Rex."
+    assert workspace.memory.get(summary.id).content == "About a gate and a dog."
+
+
+def test_reasons_that_quote_an_erased_session_lose_it(workspace: VaultWorkspace) -> None:
+    say(workspace, "Perhaps somebody saw the kavodumbitarozk near the old mill.", session="chat")
+    other = workspace.remember("The cake is ready.")
+    workspace.memory.revise(
+        other.id, "The cake is eaten.", reason="Perhaps somebody saw the kavodumbitarozk near the old mill."
+    )
+    workspace.memory.erase(session="chat", reason="private")
+    assert not traces([workspace.root], ["kavodumbitarozk"])
+
+
+def test_a_file_with_a_common_sentence_is_not_reported_as_a_copy(workspace: VaultWorkspace) -> None:
+    salary = workspace.remember(SALARY)
+    workspace.remember("We merge with Acme in May. This is confidential.")
+    workspace.drop("Plans.md", "Buy bread. This is confidential.")
+    workspace.drop("Money.md", "My salary is kavodumbitarozk euros.")
+    assert workspace.memory.erase(salary.id, "private").still_in == ("Money.md",)

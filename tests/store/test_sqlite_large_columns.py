@@ -159,7 +159,7 @@ def test_erasing_deletes_saved_columns(tmp_path: Path) -> None:
         encode_missing(harness)
         nearest_passages(harness, "tea")
         assert saved_files(tmp_path)
-        harness.store.admin.scrub_index()  # type: ignore[attr-defined]
+        harness.store.admin.scrub_derived()  # type: ignore[attr-defined]
         assert not saved_files(tmp_path)
         assert nearest_passages(harness, "tea")
 

@@ -74,7 +74,7 @@ def _erase(root: Path, removed: str, pipe: int) -> NoReturn:
     try:
         with open_vault(root) as memory:
             os.write(pipe, b"!")
-            memory.erase(removed, "private")
+            memory.erase(removed, "private", everywhere=True)
             time.sleep(30)
     finally:
         os._exit(1)

@@ -8,6 +8,7 @@ sample is opened by lamina as a whole and compared with everything acknowledged.
 from __future__ import annotations
 
 import random
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
@@ -42,6 +43,7 @@ from lamina.vault.disk import Disk
 HISTORY, LOG = ".lamina/history.db", ".lamina/history.db-wal"
 IMAGES_OF_A_MOMENT = 16
 OPEN_SHARE = 25
+_CONFLICT = re.compile(r"\.lamina/conflicts/\S+\.md")
 DEEP_SHARE = 5
 
 
@@ -341,7 +343,7 @@ def judge_image(root: Path, acks: list[Ack], saves: list[tuple[str, str]], *, de
         with after_reboot(), open_vault(root) as memory:
             memory.upkeep.sync()
             texts = missing_acks(memory, acks) + wrong_files(memory)
-            texts += [text for text in unexpected_files(memory) if not (saves and _is_edit(text))]
+            texts += [text for text in unexpected_files(memory) if not _is_of_a_person(memory, text, saves)]
             edits = [seq for seq, _, verb in journal(memory) if verb in HUMAN_VERBS]
             texts += [f"{len(edits)} edits, {len(saves)} saves"] if len(edits) > len(saves) else []
             texts += [f"a person's {words} is lost" for atom, words in saves if not _is_kept(memory, atom, words)]
@@ -356,8 +358,13 @@ def judge_image(root: Path, acks: list[Ack], saves: list[tuple[str, str]], *, de
         return [f"{type(error).__name__}: {error}"]
 
 
-def _is_edit(text: str) -> bool:
-    return text.startswith("journal") and text.endswith(": edit")
+def _is_of_a_person(memory: Memory, text: str, saves: list[tuple[str, str]]) -> bool:
+    """Return whether a finding is what a person's save leads to: an edit, or a conflict file with the saved words."""
+    if text.startswith("journal"):
+        return bool(saves) and text.endswith(": edit")
+    found = _CONFLICT.search(text)
+    conflict = (memory.root / found[0]).read_text() if found else ""
+    return any(words in conflict for _, words in saves)
 
 
 def _is_kept(memory: Memory, atom: str, words: str) -> bool:

@@ -31,6 +31,8 @@ MIN_STATEMENTS = 2
 """The fewest statements of a box: one alone needs no list."""
 IDLE_TIMEOUT = timedelta(minutes=30)
 """A box accepts no statement that is this much older or younger than its last one."""
+MAX_OPEN_BOXES = 60
+"""How many boxes a statement of one capture may return to."""
 MAX_STATEMENTS = 50
 """The most statements of a box."""
 RECENT_STATEMENTS = 60
@@ -99,6 +101,8 @@ def assign_boxes(atoms: Sequence[Atom], context: WriteContext, embedder: Embedde
         if box is None:
             box = Box(next(context.ids))
             open_boxes[box.id] = box
+            if len(open_boxes) > MAX_OPEN_BOXES:
+                del open_boxes[next(iter(open_boxes))]
         boxed_atom = atom.with_(box_id=box.id)
         box.add(boxed_atom)
         boxed_atoms.append(boxed_atom)

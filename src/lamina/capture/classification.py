@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 
 from lamina.atom.atom import Atom, Relation, RelationName, effective_from
 from lamina.atom.claim import Claim, claim_of, comparable_value, is_one_of_several
@@ -242,8 +243,22 @@ def _overlap_in_time(stored: Atom, atom: Atom) -> bool:
 
 def _comparison_key(atom: Atom) -> tuple[str, ...]:
     """Return what two duplicates must share: kind, subject, attribute, value and meaningful signs."""
-    labels = (normal_form(label or "") or label or "" for label in (atom.subject, atom.attribute))
-    return atom.kind, *labels, value_form(atom.value or ""), *_MEANINGFUL_SIGNS.findall(atom.content)
+    return (
+        atom.kind,
+        *_comparable_labels(atom.subject, atom.attribute, atom.value),
+        *_find_meaningful_signs(atom.content),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _comparable_labels(subject: str, attribute: str | None, value: str | None) -> tuple[str, ...]:
+    labels = (normal_form(label or "") or label or "" for label in (subject, attribute))
+    return *labels, value_form(value or "")
+
+
+@lru_cache(maxsize=4096)
+def _find_meaningful_signs(content: str) -> tuple[str, ...]:
+    return tuple(_MEANINGFUL_SIGNS.findall(content))
 
 
 def _holds_at_start(stored: Atom, atom: Atom) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from difflib import SequenceMatcher
+from itertools import islice
 
 from lamina.atom.atom import Atom, AtomId, effective_from
 from lamina.atom.claim import Claim, can_replace, claim_of, comparable_value
@@ -49,6 +50,7 @@ class ExistingStatements:
         self._atoms: dict[AtomId, Atom] = {}
         self._by_words: dict[tuple[str, str], dict[AtomId, None]] = defaultdict(dict)
         self._by_claim: dict[tuple[str, Claim], dict[AtomId, None]] = defaultdict(dict)
+        self._new_by_claim: dict[tuple[str, Claim], dict[AtomId, None]] = defaultdict(dict)
         self._by_subject: dict[tuple[str, str], dict[AtomId, None]] = defaultdict(dict)
         self._forms: dict[str, ComparisonForm] = {}
         self._is_complete: dict[AtomFilter, bool] = {}
@@ -70,9 +72,10 @@ class ExistingStatements:
         ]
 
     def on_same_subject(self, atom: Atom) -> list[Atom]:
-        """Return the current statements on the same subject."""
-        ids = self._by_subject.get((atom.scope, normal_form(atom.subject)), ()) if atom.subject else ()
-        return [self._atoms[atom_id] for atom_id in ids if self._atoms[atom_id].status in _CURRENT_STATUSES]
+        """Return the current statements on the same subject: of many, the first ones read and the last ones decided."""
+        ids = self._by_subject.get((atom.scope, normal_form(atom.subject)), {}) if atom.subject else {}
+        chosen = (self._atoms[atom_id] for atom_id in _first_and_last(ids))
+        return [statement for statement in chosen if statement.status in _CURRENT_STATUSES]
 
     def current_values(self, atom: Atom, claim: Claim) -> list[Atom]:
         """Return the active statements that are the only value of the claim."""
@@ -174,7 +177,9 @@ class ExistingStatements:
         return [self._atoms[atom_id] for atom_id in self._by_words.get((atom.scope, words), ())] if words else []
 
     def _find_by_claim(self, atom: Atom, claim: Claim) -> list[Atom]:
-        atoms = (self._atoms[atom_id] for atom_id in self._by_claim.get((atom.scope, claim), ()))
+        key = atom.scope, claim
+        ids = (*self._by_claim.get(key, ()), *_first_and_last(self._new_by_claim.get(key, {})))
+        atoms = (self._atoms[atom_id] for atom_id in dict.fromkeys(ids))
         return [known for known in atoms if can_replace(known, atom)]
 
     def _read_once(self, query: AtomFilter, *, may_read: bool = True) -> bool:
@@ -199,7 +204,17 @@ class ExistingStatements:
                 self._by_subject[atom.scope, normal_form(atom.subject)][atom.id] = None
             claim = claim_of(atom)
             if claim:
-                self._by_claim[atom.scope, claim][atom.id] = None
+                by_claim = self._by_claim if atom.revision else self._new_by_claim
+                by_claim[atom.scope, claim][atom.id] = None
+
+
+def _first_and_last(ids: dict[AtomId, None]) -> Iterator[AtomId]:
+    """Yield the ids in order; of many, the first ones and the last ones."""
+    if len(ids) <= 2 * MAX_ON_SUBJECT:
+        yield from ids
+        return
+    yield from islice(ids, MAX_ON_SUBJECT)
+    yield from reversed([*islice(reversed(ids), MAX_ON_SUBJECT)])
 
 
 def filters_of_candidates(atoms: Sequence[Atom]) -> list[AtomFilter]:

@@ -19,10 +19,17 @@ from lamina.atom.provenance import statements_need_review
 from lamina.atom.status import Status
 from lamina.capture.box import assign_boxes, filter_recent
 from lamina.capture.caller_input import CONTENT_LIMIT, parse_draft
-from lamina.capture.change.change_nomination import Nomination, Nominator, nominate_changes
+from lamina.capture.change.change_nomination import (
+    Nomination,
+    Nominator,
+    StatementPair,
+    find_stored_statements,
+    link_stated_relations,
+    nominate_changes,
+    nominate_stated_changes,
+)
 from lamina.capture.change.repetitions import Replays, drop_replays, find_replays
 from lamina.capture.change.verdict_completion import complete_verdicts
-from lamina.capture.change.working_set import filter_about
 from lamina.capture.classification import StatementVerdict
 from lamina.capture.existing_statements import filters_of_candidates
 from lamina.capture.extractor import (
@@ -32,23 +39,16 @@ from lamina.capture.extractor import (
     ExtractionResult,
     Extractor,
     StoredStatement,
+    follow_guidelines,
     run_extractor,
+    speaker_subject,
 )
-from lamina.capture.guidelines import follow_guidelines
-from lamina.capture.llm.counts import ModelCounts
 from lamina.capture.memory_requests import find_labelled_statements, find_remember_requests
-from lamina.capture.recalled_context import remove_recalled_context
-from lamina.capture.state_extractor import speaker_subject
-from lamina.capture.stated_relations import (
-    StatementPair,
-    find_stored_statements,
-    link_stated_relations,
-    nominate_stated_changes,
-)
+from lamina.capture.own_words import is_echo, is_memory_talk, remove_recalled_context, score_importance
+from lamina.capture.receipt import ModelCounts
 from lamina.capture.statement_commit import classify_statements
-from lamina.capture.statement_filters import is_echo, is_memory_talk, score_importance
-from lamina.capture.store_reads import WriteContext
-from lamina.capture.surprise import SurpriseScorer
+from lamina.capture.statement_scores import SurpriseScorer
+from lamina.capture.store_reads import WriteContext, filter_about
 from lamina.errors import InvalidInput
 from lamina.lifecycle.action_policy import PolicyContext, PolicyRuling, decide, storing_action
 from lamina.logs import summarise_error
@@ -214,14 +214,18 @@ def build_statements(
     for start in range(0, len(turns), BATCH_TURNS):
         spoken = [turn for turn in turns[start : start + BATCH_TURNS] if not _is_tool_or_prompt(turn.speaker)]
         batch = [turn for turn in spoken if not _is_memory_text(turn.text, recalled)]
-        result = _run_extractor_safely(extractor, batch, [*before, *turns[:start]][-CONTEXT_TURNS:], stored)
+        context_turns = [*before, *turns[max(0, start - CONTEXT_TURNS) : start]][-CONTEXT_TURNS:]
+        result = _run_extractor_safely(extractor, batch, context_turns, stored)
         extractor_name, failure = (
             (result.extractor_name, result.failure) if result.failure else (extractor_name, failure)
         )
         counts = result.counts + counts if result.counts and counts else result.counts or counts
         turn_texts = {(turn.segment, turn.n): turn.text for turn in batch}
+        own_words = {key: remove_recalled_context(text).text for key, text in turn_texts.items()}
         extracted = [
-            statement for statement in result.statements if not _is_recalled_or_redacted(statement, turn_texts)
+            statement
+            for statement in result.statements
+            if not _is_recalled_or_redacted(statement, turn_texts, own_words)
         ]
         extracted += _find_requested_statements(batch, extracted)
         times = {(turn.segment, turn.n): turn.at for turn in batch}
@@ -260,12 +264,14 @@ def _position(statement: ExtractedStatement) -> tuple[str, int, int]:
     return statement.evidence.segment, statement.evidence.passage, statement.evidence.start
 
 
-def _is_recalled_or_redacted(statement: ExtractedStatement, turn_texts: Mapping[tuple[str, int], str]) -> bool:
+def _is_recalled_or_redacted(
+    statement: ExtractedStatement, turn_texts: Mapping[tuple[str, int], str], own_words: Mapping[tuple[str, int], str]
+) -> bool:
     """Return whether the sentence is part of recalled context, or lost a secret and with it its meaning."""
     evidence = statement.evidence
-    text = turn_texts[evidence.segment, evidence.passage]
-    sentence = text[evidence.start : evidence.end].strip()
-    return sentence not in remove_recalled_context(text).text or "[redacted: " in sentence
+    key = evidence.segment, evidence.passage
+    sentence = turn_texts[key][evidence.start : evidence.end].strip()
+    return sentence not in own_words[key] or "[redacted: " in sentence
 
 
 def _find_requested_statements(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from lamina.engine.caller_access import CallerAccess
@@ -11,6 +12,8 @@ from lamina.importers.inbox import QUIET_SECONDS, InboxResult
 from lamina.review.announced_changes import settle
 from lamina.sync import Progress, SyncReport
 
+OPENING_BUDGET_SECONDS = 10.0
+"""How long opening a vault may import its inbox if no worker does it."""
 EXTRACTION_INTERVAL = 30.0
 """Seconds until queued passages are checked again: some become due by their age alone."""
 
@@ -54,13 +57,18 @@ class DueWork:
         report.written += self._access.engine.effects.write_signals()
         return report
 
-    def request_inbox_import(self, progress: Progress | None = None) -> None:
-        """Import the inbox: in the background if there is a worker, otherwise now."""
-        effects = self._access.engine.effects
+    def request_inbox_import(
+        self, progress: Progress | None = None, budget_seconds: float = OPENING_BUDGET_SECONDS
+    ) -> None:
+        """Import the inbox: in the background if there is a worker, otherwise as many files as the time allows.
+
+        The others are imported by the next sync.
+        """
+        effects, end = self._access.engine.effects, time.monotonic() + budget_seconds
         if effects.reads_in_background:
             effects.wake_reading()
         else:
-            self._imports.import_inbox(progress=progress)
+            self._imports.import_inbox(lambda: time.monotonic() >= end, progress=progress)
 
     def finish(self) -> None:
         """Write what the last work changed."""

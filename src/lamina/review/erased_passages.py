@@ -7,9 +7,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from lamina.atom.atom import Atom, AtomId, Evidence
 from lamina.atom.kinds import Layer
 from lamina.atom.passage import Passage, is_assistant, passage_of, passages_of
-from lamina.atom.provenance import TRUST, Origin
-from lamina.atom.removal_target import RemovalTarget
-from lamina.atom.sentence_removal import Span, are_similar_sentences, erase_in_segment, overlapping_sentences
+from lamina.atom.provenance import TRUST, Origin, Scope
+from lamina.atom.sentence_removal import (
+    RemovalTarget,
+    Span,
+    are_similar_sentences,
+    erase_in_segment,
+    overlapping_sentences,
+)
 from lamina.review.erasure_reads import ErasureReads
 from lamina.text.normal_form import normal_form
 from lamina.text.sentences import find_sentences
@@ -24,7 +29,7 @@ class ErasedPassages:
     def __init__(self, reads: ErasureReads, erased: Collection[AtomId], *, everywhere: bool) -> None:
         self._reads, self._erased, self._everywhere = reads, erased, everywhere
         self._forms: dict[PassageKey, set[str]] = {}
-        self._sessions: set[str | None] = set()
+        self._sessions: set[tuple[Scope, str | None]] = set()
         """The sessions of the places: an assistant's echo there repeats them."""
         self.contents: dict[AtomId, list[str]] = {}
         """The text of every version of each segment that loses a sentence."""
@@ -43,7 +48,7 @@ class ErasedPassages:
             if segment is None or segment.id in self._erased:
                 continue
             if self._everywhere or TRUST[segment.origin] <= TRUST[versions[-1].origin]:
-                self._sessions.add(segment.session_id)
+                self._sessions.add((segment.scope, segment.session_id))
                 yield self._add_sentences(item)
 
     def _add_sentences(self, evidence: Evidence) -> set[str]:
@@ -81,7 +86,8 @@ class ErasedPassages:
         return removed
 
     def _span_chooser(self, segment: Atom, target: RemovalTarget, trust: float) -> Callable[[Passage], list[Span]]:
-        is_echo = segment.session_id in self._sessions and TRUST[segment.origin] <= trust
+        session = (segment.scope, segment.session_id)
+        is_echo = segment.session_id is not None and session in self._sessions and TRUST[segment.origin] <= trust
 
         def choose(passage: Passage) -> list[Span]:
             forms = self._forms.get((segment.id, passage.n), set())
@@ -99,13 +105,14 @@ class ErasedPassages:
         """Return what the current version of a segment loses, by passage."""
         return {n: spans for (segment_id, n), spans in self.spans.items() if segment_id == segment}
 
-    def rests_on_struck(self, atom: Atom) -> bool:
-        """Return whether the atom's evidence is in a struck sentence: it says the same with the same provenance."""
-        return any(
+    def says_the_same(self, atom: Atom, trust: float) -> bool:
+        """Return whether an atom was made from a struck sentence, and is not trusted more than this."""
+        is_resting = any(
             start < evidence.end and evidence.start < end
             for evidence in atom.evidence
             for start, end in self.spans.get((evidence.segment, evidence.passage), ())
         )
+        return is_resting and TRUST[atom.origin] <= trust and self._reads.is_made_from_others(atom)
 
     def moved_places(self) -> set[tuple[AtomId, int]]:
         """Return the passages whose text is shorter now, and those of erased segments."""

@@ -13,8 +13,7 @@ from lamina.atom.atom import Atom, AtomId, extract_user_text, has_generated_sect
 from lamina.atom.claim import claim_of, comparable_value
 from lamina.atom.passage import passages_of
 from lamina.atom.provenance import TRUST, Origin, Scope
-from lamina.atom.removal_target import RemovalTarget
-from lamina.atom.sentence_removal import erase_spans
+from lamina.atom.sentence_removal import RemovalTarget, erase_spans
 from lamina.atom.status import Status
 from lamina.review.erased_passages import ErasedPassages, is_run_note
 from lamina.review.erased_words import FULL_TRUST, ErasedWords, StandingWords, claimed_value, is_statement
@@ -80,15 +79,20 @@ class _ErasurePlanner:
         self._words = ErasedWords(everywhere=everywhere)
         self._passages = ErasedPassages(reads, self._erased, everywhere=everywhere)
         self._standing = StandingWords()
+        self._trust = FULL_TRUST
+        """How far the words that go are trusted: nothing goes that is trusted more."""
 
     def plan(self, targets: Sequence[Atom]) -> ErasurePlan:
         """Return what is erased together with these atoms."""
         store, position = self._reads.store, self._reads.store.journal.position()
-        trust = FULL_TRUST if self._everywhere else max(TRUST[atom.origin] for atom in targets)
+        asked_trust = max(TRUST[atom.origin] for atom in targets)
+        trust = self._trust = FULL_TRUST if self._everywhere else asked_trust
         self._add_erased(targets)
-        for citing in list(self._erased.values()):
-            for cited_forms in self._passages.add_evidence_of(citing):
-                self._words.add_evidence(cited_forms, TRUST[citing[-1].origin])
+        # What was derived may cite the evidence of others, which nobody asked to erase.
+        for citing in self._erased if self._everywhere else dict.fromkeys(atom.id for atom in targets):
+            versions = self._erased[citing]
+            for cited_forms in self._passages.add_evidence_of(versions):
+                self._words.add_evidence(cited_forms, TRUST[versions[-1].origin])
         target = self._words.target()
         words = self._words.anchors() | self._erased.keys()
         mentions = store.admin.erasures.find_mentions(words, self._reads.scopes)
@@ -108,9 +112,9 @@ class _ErasurePlanner:
             problems=tuple(self._quoting_problems(own)),
             fingerprints=self._words.fingerprints(search_target, self._standing),
             telling_words=self._words.telling_words(),
-            target=search_target,
+            target=self._words.file_target(search_target, self._standing),
             sentence_count=sum(map(len, struck_forms.values())),
-            changes=tuple(self._changes(rewritten, max(TRUST[atom.origin] for atom in targets))),
+            changes=tuple(self._changes(rewritten, asked_trust)),
             also_in=tuple(atom_id for atom_id in also_in if atom_id not in self._erased),
             everywhere=self._everywhere,
             position=position,
@@ -137,7 +141,13 @@ class _ErasurePlanner:
             for passage in passages_of(version)
         }
         resting = self._reads.atoms_resting_on(keys) if keys else []
-        return [atom for atom in resting if all(evidence.segment in self._erased for evidence in atom.evidence)]
+        trust = max((TRUST[atom.origin] for atom in atoms if atom.is_segment), default=0.0)
+        return [
+            atom
+            for atom in resting
+            if all(evidence.segment in self._erased for evidence in atom.evidence)
+            and (self._everywhere or (TRUST[atom.origin] <= trust and self._reads.is_made_from_others(atom)))
+        ]
 
     def _derived_from(self, atoms: Sequence[Atom]) -> list[Atom]:
         """Return the statements that a dream derived from these atoms, and those derived only from erased ones."""
@@ -181,7 +191,7 @@ class _ErasurePlanner:
             self._everywhere
             or head.kind in ("box", "block")
             or is_run_note(head)
-            or self._passages.rests_on_struck(head)
+            or self._passages.says_the_same(head, self._trust)
         ):
             return False
         if head.is_segment:

@@ -28,6 +28,11 @@ class ErasureReads:
         """Return the atom in every version, oldest first."""
         return [version.atom for version in self.versions(atom_id)]
 
+    def is_made_from_others(self, atom: Atom) -> bool:
+        """Return whether an atom was made from words or atoms; to one that was stated, evidence was only added."""
+        first = self.history(atom.id)[0]
+        return bool(first.evidence or first.derived_from)
+
     def atoms(self, ids: Iterable[AtomId]) -> list[Atom]:
         """Return those of the atoms that the person may read, each once."""
         return self.store.atoms.read(AtomFilter(scopes=self.scopes, ids=tuple(dict.fromkeys(ids))))

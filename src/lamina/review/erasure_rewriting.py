@@ -17,8 +17,7 @@ from lamina.atom.atom import (
 )
 from lamina.atom.metadata import map_texts
 from lamina.atom.provenance import TRUST, Origin
-from lamina.atom.removal_target import RemovalTarget
-from lamina.atom.sentence_removal import ERASED_MARK, remove_linked_lines, shift_evidence
+from lamina.atom.sentence_removal import ERASED_MARK, RemovalTarget, remove_linked_lines, shift_evidence
 from lamina.capture.box import find_topics
 from lamina.review.erased_passages import ErasedPassages, is_run_note
 from lamina.review.erasure_reads import ErasureReads
@@ -131,7 +130,8 @@ class AtomRewriting:
         )
 
     def _is_derived(self, atom: Atom) -> bool:
-        return self._passages.rests_on_struck(atom) or not self._erased.keys().isdisjoint(atom.derived_from)
+        says_the_same = self._passages.says_the_same(atom, self._trust)
+        return says_the_same or not self._erased.keys().isdisjoint(atom.derived_from)
 
     def _may_quote(self, atom: Atom) -> bool:
         """Return whether quotes of the words may be taken from an atom: it is not more trusted than they are."""

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lamina.atom.atom import AtomId, is_atom_id
-from lamina.atom.removal_target import RemovalTarget, TargetValue
-from lamina.atom.sentence_removal import ERASED_MARK, remove_linked_lines
+from lamina.atom.sentence_removal import ERASED_MARK, RemovalTarget, TargetValue, remove_linked_lines
 from lamina.importers.documents.text_decoding import decode_text
 from lamina.store.erasure import PendingErasure
 from lamina.store.projection import Projection

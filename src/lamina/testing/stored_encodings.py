@@ -89,80 +89,73 @@ def commit_random_atoms(harness: StoreHarness, random: Random, count: int) -> No
 class EncodingContract(Contract):
     """Tests of stored encodings and of searches in them."""
 
-    def test_a_text_is_missing_until_a_model_has_encoded_it(self, tmp_path: Path) -> None:
-        with self.open_harness(tmp_path) as harness:
-            encodings = harness.encodings
-            assert (missing_texts(harness), encodings.count().encoded, coverage(harness.store, MODEL, [LOCAL])) == (
-                [],
-                {},
-                (0, 0),
-            )
-            tea, talk = harness.add("is green", subject="tea"), commit_segment(harness, "hello", "zebra")
-            harness.add("theirs", scope=OTHER)
-            assert sorted(missing_texts(harness)) == ["hello", "tea: is green", "theirs", "zebra"]
-            assert count_missing(encodings, MODEL) == 4
-            assert len(encodings.find_missing(MODEL, 3)) == 3
-            first = next(text for text in encodings.find_missing(MODEL, 9) if text.text == "zebra")
-            encodings.put(MODEL, [TextEncoding(first.digest, make_vectors("zebra"), make_states("zebra"))])
-            assert coverage(harness.store, MODEL, [LOCAL]) == (1, 3)
-            assert coverage(harness.store, MODEL, [LOCAL, OTHER]) == (1, 4)
-            assert coverage(harness.store, MODEL, []) == (0, 0)
-            assert sorted(missing_texts(harness)) == ["hello", "tea: is green", "theirs"]
-            assert encode_missing(harness) == 3
-            assert (missing_texts(harness), count_missing(encodings, MODEL)) == ([], 0)
-            assert coverage(harness.store, MODEL, [LOCAL]) == (3, 3)
-            assert count_missing(encodings, OTHER_MODEL) == 4
-            assert encodings.count().encoded == {MODEL: 4}
-            assert [first.digest] == text_digests(talk)[1:]
-            assert first.digest not in text_digests(tea)
+    def test_a_text_is_missing_until_a_model_has_encoded_it(self, harness: StoreHarness) -> None:
+        encodings = harness.encodings
+        assert (missing_texts(harness), encodings.count().encoded, coverage(harness.store, MODEL, [LOCAL])) == (
+            [],
+            {},
+            (0, 0),
+        )
+        tea, talk = harness.add("is green", subject="tea"), commit_segment(harness, "hello", "zebra")
+        harness.add("theirs", scope=OTHER)
+        assert sorted(missing_texts(harness)) == ["hello", "tea: is green", "theirs", "zebra"]
+        assert count_missing(encodings, MODEL) == 4
+        assert len(encodings.find_missing(MODEL, 3)) == 3
+        first = next(text for text in encodings.find_missing(MODEL, 9) if text.text == "zebra")
+        encodings.put(MODEL, [TextEncoding(first.digest, make_vectors("zebra"), make_states("zebra"))])
+        assert coverage(harness.store, MODEL, [LOCAL]) == (1, 3)
+        assert coverage(harness.store, MODEL, [LOCAL, OTHER]) == (1, 4)
+        assert coverage(harness.store, MODEL, []) == (0, 0)
+        assert sorted(missing_texts(harness)) == ["hello", "tea: is green", "theirs"]
+        assert encode_missing(harness) == 3
+        assert (missing_texts(harness), count_missing(encodings, MODEL)) == ([], 0)
+        assert coverage(harness.store, MODEL, [LOCAL]) == (3, 3)
+        assert count_missing(encodings, OTHER_MODEL) == 4
+        assert encodings.count().encoded == {MODEL: 4}
+        assert [first.digest] == text_digests(talk)[1:]
+        assert first.digest not in text_digests(tea)
 
-    def test_recallable_texts_are_missing_first(self, tmp_path: Path) -> None:
-        with self.open_harness(tmp_path) as harness:
-            for n in range(5):
-                harness.add(f"old {n}", status=Status.SUPERSEDED)
-                harness.add(f"current {n}")
-            assert all(text.startswith("current") for text in missing_texts(harness)[:5])
-            assert {text.text for text in harness.encodings.find_missing(MODEL, 5)} == {
-                f"current {n}" for n in range(5)
-            }
+    def test_recallable_texts_are_missing_first(self, harness: StoreHarness) -> None:
+        for n in range(5):
+            harness.add(f"old {n}", status=Status.SUPERSEDED)
+            harness.add(f"current {n}")
+        assert all(text.startswith("current") for text in missing_texts(harness)[:5])
+        assert {text.text for text in harness.encodings.find_missing(MODEL, 5)} == {f"current {n}" for n in range(5)}
 
     def test_an_assistant_turn_may_be_encoded_in_part_and_a_persons_equal_words_are_another_text(
-        self, tmp_path: Path
+        self, harness: StoreHarness
     ) -> None:
-        with self.open_harness(tmp_path) as harness:
-            commit_segment(harness, "a long answer", speaker="assistant")
-            commit_segment(harness, "a long answer", speaker="Ann", session="t")
-            assert sorted(text.is_partial for text in harness.encodings.find_missing(MODEL, 9)) == [False, True]
+        commit_segment(harness, "a long answer", speaker="assistant")
+        commit_segment(harness, "a long answer", speaker="Ann", session="t")
+        assert sorted(text.is_partial for text in harness.encodings.find_missing(MODEL, 9)) == [False, True]
 
-    def test_encodings_of_unknown_texts_are_ignored(self, tmp_path: Path) -> None:
-        with self.open_harness(tmp_path) as harness:
-            atom = harness.add("tea")
-            (known,) = harness.encodings.find_missing(MODEL, 9)
-            harness.commit(atom.with_(content="coffee"))
-            harness.encodings.put(MODEL, [TextEncoding(known.digest, make_vectors("tea"), make_states("tea"))])
-            harness.encodings.put(MODEL, [TextEncoding(b"0123456789abcdef", make_vectors("?"), make_states("?"))])
-            harness.encodings.put(MODEL, [])
-            assert harness.encodings.count().encoded == {}
-            assert missing_texts(harness) == ["coffee"]
+    def test_encodings_of_unknown_texts_are_ignored(self, harness: StoreHarness) -> None:
+        atom = harness.add("tea")
+        (known,) = harness.encodings.find_missing(MODEL, 9)
+        harness.commit(atom.with_(content="coffee"))
+        harness.encodings.put(MODEL, [TextEncoding(known.digest, make_vectors("tea"), make_states("tea"))])
+        harness.encodings.put(MODEL, [TextEncoding(b"0123456789abcdef", make_vectors("?"), make_states("?"))])
+        harness.encodings.put(MODEL, [])
+        assert harness.encodings.count().encoded == {}
+        assert missing_texts(harness) == ["coffee"]
 
-    def test_equal_texts_share_one_encoding_which_is_removed_with_the_last_of_them(self, tmp_path: Path) -> None:
-        with self.open_harness(tmp_path) as harness:
-            encodings = harness.encodings
-            one, other = harness.add("tea"), harness.add("tea", scope=ANN)
-            turns = commit_segment(harness, "tea", "milk")
-            assert encode_missing(harness) == 2
-            assert coverage(harness.store, MODEL, [LOCAL, ANN]) == (4, 4)
-            assert len(nearest_passages(harness, "tea", LOCAL, ANN)) == 4
-            text = text_digests(one)[0]
-            harness.commit(one.with_(content="gone"))
-            harness.commit(turns.with_(content=render_passage(1, "gone", "Ann", NOON)))
-            assert token_states(harness.store, MODEL, [text]) == {text: make_states("tea")}
-            assert coverage(harness.store, MODEL, [LOCAL, ANN]) == (1, 3)
-            assert list(nearest_passages(harness, "tea", LOCAL, ANN)) == [(other.id, 1)]
-            harness.commit(other.with_(content="gone"), scope=ANN)
-            assert token_states(harness.store, MODEL, [text]) == {}
-            assert encodings.count().encoded == {}
-            assert nearest_passages(harness, "tea", LOCAL, ANN) == {}
+    def test_equal_texts_share_one_encoding_which_is_removed_with_the_last_of_them(self, harness: StoreHarness) -> None:
+        encodings = harness.encodings
+        one, other = harness.add("tea"), harness.add("tea", scope=ANN)
+        turns = commit_segment(harness, "tea", "milk")
+        assert encode_missing(harness) == 2
+        assert coverage(harness.store, MODEL, [LOCAL, ANN]) == (4, 4)
+        assert len(nearest_passages(harness, "tea", LOCAL, ANN)) == 4
+        text = text_digests(one)[0]
+        harness.commit(one.with_(content="gone"))
+        harness.commit(turns.with_(content=render_passage(1, "gone", "Ann", NOON)))
+        assert token_states(harness.store, MODEL, [text]) == {text: make_states("tea")}
+        assert coverage(harness.store, MODEL, [LOCAL, ANN]) == (1, 3)
+        assert list(nearest_passages(harness, "tea", LOCAL, ANN)) == [(other.id, 1)]
+        harness.commit(other.with_(content="gone"), scope=ANN)
+        assert token_states(harness.store, MODEL, [text]) == {}
+        assert encodings.count().encoded == {}
+        assert nearest_passages(harness, "tea", LOCAL, ANN) == {}
 
     def test_a_text_that_was_removed_and_returns_is_encoded_again(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness, self.open_harness(tmp_path) as other:
@@ -233,34 +226,30 @@ class EncodingContract(Contract):
         with self.open_harness(tmp_path) as again:
             assert nearest_cosines(again, "tea", LOCAL, ANN, **filters) == before
 
-    def test_the_vectors_of_passages_are_returned_as_given(self, tmp_path: Path) -> None:
-        with self.open_harness(tmp_path) as harness:
-            vectors = harness.encodings.vectors
-            atoms = [harness.add(f"tea {'x' * (n % 3)}{n}", subject="pot" if n % 2 else "") for n in range(510)]
-            talk, over = commit_segment(harness, "first", "second"), harness.add("over", status=Status.SUPERSEDED)
-            encode_missing(harness)
-            fresh = harness.add("not encoded")
-            encoded = [(atom.id, 1) for atom in (talk, over, *atoms)]
-            stored = vectors(MODEL, [(fresh.id, 1), *encoded, (fresh.id, 2), (harness.new_atom().id, 1)])
-            assert set(stored) == set(encoded) and {text.bits for text in stored.values()} == {FULL_BITS}
-            for atom in (talk, over, *atoms):
-                text = "first" if atom is talk else f"pot: {atom.content}" if atom.subject else atom.content
-                assert stored[atom.id, 1].rows.shape == make_vectors(text).shape
-                assert abs(stored[atom.id, 1].rows - make_vectors(text)).max() <= COSINE_TOLERANCE
-            assert vectors("unknown", encoded) == vectors(MODEL, []) == vectors(MODEL, encoded, only_reduced=True) == {}
+    def test_the_vectors_of_passages_are_returned_as_given(self, harness: StoreHarness) -> None:
+        vectors = harness.encodings.vectors
+        atoms = [harness.add(f"tea {'x' * (n % 3)}{n}", subject="pot" if n % 2 else "") for n in range(510)]
+        talk, over = commit_segment(harness, "first", "second"), harness.add("over", status=Status.SUPERSEDED)
+        encode_missing(harness)
+        fresh = harness.add("not encoded")
+        encoded = [(atom.id, 1) for atom in (talk, over, *atoms)]
+        stored = vectors(MODEL, [(fresh.id, 1), *encoded, (fresh.id, 2), (harness.new_atom().id, 1)])
+        assert set(stored) == set(encoded) and {text.bits for text in stored.values()} == {FULL_BITS}
+        for atom in (talk, over, *atoms):
+            text = "first" if atom is talk else f"pot: {atom.content}" if atom.subject else atom.content
+            assert stored[atom.id, 1].rows.shape == make_vectors(text).shape
+            assert abs(stored[atom.id, 1].rows - make_vectors(text)).max() <= COSINE_TOLERANCE
+        assert vectors("unknown", encoded) == vectors(MODEL, []) == vectors(MODEL, encoded, only_reduced=True) == {}
 
-    def test_token_states_are_returned_as_given(self, tmp_path: Path) -> None:
-        with self.open_harness(tmp_path) as harness:
-            atoms = [harness.add(f"tea {n}") for n in range(1200)]
-            encode_missing(harness)
-            expected_digests = [text_digests(atom)[0] for atom in atoms]
-            results = token_states(harness.store, MODEL, [*expected_digests, expected_digests[0], b"0123456789abcdef"])
-            assert results == {
-                digest: make_states(atom.content) for digest, atom in zip(expected_digests, atoms, strict=True)
-            }
-            assert (
-                token_states(harness.store, "unknown", expected_digests) == token_states(harness.store, MODEL, []) == {}
-            )
+    def test_token_states_are_returned_as_given(self, harness: StoreHarness) -> None:
+        atoms = [harness.add(f"tea {n}") for n in range(1200)]
+        encode_missing(harness)
+        expected_digests = [text_digests(atom)[0] for atom in atoms]
+        results = token_states(harness.store, MODEL, [*expected_digests, expected_digests[0], b"0123456789abcdef"])
+        assert results == {
+            digest: make_states(atom.content) for digest, atom in zip(expected_digests, atoms, strict=True)
+        }
+        assert token_states(harness.store, "unknown", expected_digests) == token_states(harness.store, MODEL, []) == {}
 
     def test_states_of_another_packing_are_used_until_replaced_and_vectors_stay(self, tmp_path: Path) -> None:
         with self.open_harness(tmp_path) as harness, self.open_harness(tmp_path) as other:

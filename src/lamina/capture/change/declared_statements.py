@@ -30,7 +30,9 @@ TOPIC_KINDS = frozenset({"preference", "habit"})
 """Kinds of which a subject mostly has one statement at a time, so that `remember` compares them; of a file, any kind is
 compared."""
 MAX_RIVALS = 20
-"""How many of the newest statements of the same subject and kind are compared."""
+"""How many of the newest statements of the same subject and kind are read."""
+MAX_COMPARED = 6
+"""How many of them are compared: those that share most words, then the newest."""
 MIN_SHARED_WORDS = 0.5
 """The share of the words of the shorter statement that two statements must have in common to be a pair for review, if
 no model can compare them."""
@@ -64,6 +66,8 @@ def compare_declared(
     if verdict.result is not Result.NEW or not is_comparable(new):
         return verdict
     rivals = [old for old in reads.read(filter_rivals(new)) if old.id != new.id and _may_be_replaced(old, new)]
+    rivals.sort(key=lambda old: -_count_shared_words(old, new))
+    rivals = rivals[:MAX_COMPARED]
     if not rivals:
         return verdict
     certainties = _judge(new, rivals, load_states())
@@ -87,6 +91,10 @@ def compare_declared(
     reason = verdict.reason if sure or not links else f"it may replace {unclear[0].id}; `lamina review pairs` has both"
     atom = verdict.atom.with_(relations=(*verdict.atom.relations, *links))
     return StatementVerdict(verdict.result, atom, verdict.other_changes, reason)
+
+
+def _count_shared_words(old: Atom, new: Atom) -> int:
+    return len(set(content_tokens(old.content)) & set(content_tokens(new.content)))
 
 
 def _may_be_replaced(old: Atom, new: Atom) -> bool:

@@ -17,9 +17,8 @@ from lamina.atom.status import Status
 from lamina.capture.change.dependants import may_challenge
 from lamina.capture.change.forget_target import ForgetCandidate, ForgetTarget
 from lamina.capture.change.repetitions import add_evidence, add_repetitions, text_of_evidence
-from lamina.capture.change.working_set import CURRENT_STATUSES, FORGETTABLE_STATUSES, WorkingSet
 from lamina.capture.existing_statements import FORGET_REQUESTED_AT
-from lamina.capture.extractor import CapturedTurn
+from lamina.capture.extractor import CapturedTurn, speaker_subject
 from lamina.capture.memory_requests import (
     MIN_PROBABILITY,
     MIN_PROBABILITY_LIGHT,
@@ -29,7 +28,7 @@ from lamina.capture.memory_requests import (
 )
 from lamina.capture.prose import is_pasted, is_question
 from lamina.capture.segment import turns_of
-from lamina.capture.state_extractor import speaker_subject
+from lamina.capture.store_reads import CURRENT_STATUSES, FORGETTABLE_STATUSES, WorkingSet
 from lamina.states.state_reader import StateReader
 from lamina.text.analyser import content_tokens
 from lamina.text.normal_form import one_line
@@ -38,6 +37,8 @@ from lamina.text.timestamps import format_time
 
 REASON = "withheld: a user asked to forget it or not to store it, or it is a secret"
 QUESTION_REASON = "it is unclear which memory is to be forgotten; waiting for review"
+MAX_REQUESTS = 20
+"""How many requests of one capture are applied; text with more of them is no conversation."""
 MAX_CANDIDATES = 60
 """How many passages are searched for the target of a request."""
 _MIN_WORDS = 3
@@ -51,10 +52,13 @@ def apply_forget_requests(
 
     What people say to each other is no request to the memory: if several people speak, only direct orders count.
     """
+    count = 0
+    have_several_people: dict[str, bool] = {}
     for turn in turns:
         segment = working_set.get(AtomId(turn.segment))
         if (
             segment is None
+            or count >= MAX_REQUESTS
             or is_assistant(turn.speaker)
             or statements_need_review(segment.origin)
             or is_pasted(turn.text)
@@ -63,8 +67,11 @@ def apply_forget_requests(
         min_probability = (
             MIN_PROBABILITY_LIGHT if state_reader is not None and state_reader.is_light else MIN_PROBABILITY
         )
-        states = state_reader.read(turn.text) if state_reader and not _has_several_people(segment) else ()
-        requests = find_forget_requests(turn.text, states, min_probability)
+        if segment.id not in have_several_people:
+            have_several_people[segment.id] = _has_several_people(segment)
+        states = state_reader.read(turn.text) if state_reader and not have_several_people[segment.id] else ()
+        requests = find_forget_requests(turn.text, states, min_probability)[: MAX_REQUESTS - count]
+        count += len(requests)
         spans = [(request.start, request.end) for request in requests]
         actions = [
             _RequestInProgress(turn, segment, request, spans, working_set, ids, state_reader) for request in requests

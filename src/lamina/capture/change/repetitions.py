@@ -17,12 +17,11 @@ from lamina.atom.decisions import ProposalType, proposal_type_of
 from lamina.atom.passage import Passage, is_assistant, passage_of, passages_of
 from lamina.atom.provenance import TRUST, Origin, Scope, statements_need_review, trust_of
 from lamina.atom.status import Status
-from lamina.capture.change.working_set import CURRENT_STATUSES, FORGETTABLE_STATUSES, WorkingSet
 from lamina.capture.existing_statements import ended_at, forget_requested_at
 from lamina.capture.extractor import CapturedTurn
 from lamina.capture.pieces import TextPiece
 from lamina.capture.prose import is_pasted
-from lamina.capture.store_reads import WriteContext
+from lamina.capture.store_reads import CURRENT_STATUSES, FORGETTABLE_STATUSES, WorkingSet, WriteContext
 from lamina.store.base import AtomFilter
 from lamina.text.analyser import analyse, content_tokens
 from lamina.text.normal_form import normal_form
@@ -125,8 +124,11 @@ def add_repetitions(ended: Atom, working_set: WorkingSet) -> Atom:
     words = content_tokens(f"{ended.value} {ended.content}")
     repetitions = [
         repetition
-        for atom, passage in (*working_set.search(words, CURRENT_STATUSES, MAX_CANDIDATES), *working_set.new_passages())
-        if atom.is_segment and is_hearsay(atom, passage.speaker, passage.text) and _may_cite(ended, atom)
+        for atom, passage in (
+            *working_set.search(words, CURRENT_STATUSES, MAX_CANDIDATES),
+            *working_set.new_passages(_is_hearsay_passage),
+        )
+        if atom.is_segment and _is_hearsay_passage(atom, passage) and _may_cite(ended, atom)
         for repetition in _find_repetitions(
             atom, passage, value_words, slot_words, working_set, is_specific=_is_specific_value(ended)
         )
@@ -183,6 +185,10 @@ def _find_ended_statements(words: Sequence[str], working_set: WorkingSet) -> lis
 def is_hearsay(segment: Atom, speaker: str | None, text: str) -> bool:
     """Return whether text is not a trusted statement of a user: said by an assistant, from a document, or pasted."""
     return is_assistant(speaker) or statements_need_review(segment.origin) or is_pasted(text)
+
+
+def _is_hearsay_passage(atom: Atom, passage: Passage) -> bool:
+    return is_hearsay(atom, passage.speaker, passage.text)
 
 
 def is_trusted_passage(atom: Atom, passage: Passage) -> bool:
@@ -272,6 +278,7 @@ def _is_restated(ended: Atom, value_words: frozenset[str], working_set: WorkingS
 def withhold_repetitions(turns: Sequence[CapturedTurn], working_set: WorkingSet) -> None:
     """Withhold repetitions of forgotten sentences, unless a user says them again later."""
     has_tombstones = working_set.has_atoms(_TOMBSTONED)
+    sentences: dict[AtomId, frozenset[str]] = {}
     for turn in turns:
         segment = working_set.get(AtomId(turn.segment))
         words = content_tokens(turn.text[:_OPENING_CHARS])
@@ -279,10 +286,13 @@ def withhold_repetitions(turns: Sequence[CapturedTurn], working_set: WorkingSet)
             continue
         matches = working_set.search(words, _TOMBSTONED, _MAX_TOMBSTONES) if has_tombstones else []
         tombstones = [atom for atom, _ in matches if not atom.is_segment]
+        for tombstone in tombstones:
+            if tombstone.id not in sentences:
+                sentences[tombstone.id] = frozenset(_tombstone_sentences(tombstone, working_set))
         is_trusted = not (is_assistant(turn.speaker) or statements_need_review(segment.origin) or is_pasted(turn.text))
         for start, end in find_sentences(turn.text):
             evidence, form = Evidence(turn.segment, turn.n, start, end), normal_form(turn.text[start:end])
-            for tombstone in (atom for atom in tombstones if form and form in _tombstone_sentences(atom, working_set)):
+            for tombstone in (atom for atom in tombstones if form and form in sentences[atom.id]):
                 at = ended_at(tombstone, working_set.store) if tombstone.revision else forget_requested_at(tombstone)
                 if at is not None and (not is_trusted or turn.at <= at):
                     add_evidence(working_set, tombstone, (evidence,))

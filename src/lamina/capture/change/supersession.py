@@ -20,10 +20,10 @@ from lamina.atom.provenance import statements_need_review
 from lamina.atom.status import Status
 from lamina.capture.change.change_nomination import Nomination
 from lamina.capture.change.repetitions import add_repetitions, is_hearsay, is_trusted_passage
-from lamina.capture.change.working_set import CURRENT_STATUSES, WorkingSet, find_passage
 from lamina.capture.classification import DOUBTFUL, SURE
+from lamina.capture.extractor import speaker_subject
 from lamina.capture.prose import find_statable_sentences
-from lamina.capture.state_extractor import speaker_subject
+from lamina.capture.store_reads import CURRENT_STATUSES, WorkingSet, find_passage
 from lamina.states.replacement_verdict import ReplacementCertainty, find_surest_state, judge_replacements
 from lamina.states.state_reader import StateReader
 from lamina.text.analyser import content_tokens
@@ -32,6 +32,8 @@ from lamina.text.normal_form import normal_form, one_line
 
 MAX_CANDIDATES = 20
 """How many passages that share words with a new statement are searched."""
+MAX_CAPTURED_NOW = 60
+"""How many passages of the same capture, before the new statement, are searched as well."""
 MAX_COMPARED = 4
 """How many of their sentences the pair model compares with it."""
 RECENT_STATEMENTS, MAX_SAME_SLOT, MIN_SLOT_SIMILARITY = 200, 2, 0.5
@@ -67,13 +69,12 @@ class Supersession:
         state_reader: StateReader | None,
         segments: Sequence[Atom] = (),
     ) -> None:
-        self._working_set, self._ids, self._now, self._state_reader, self._segments = (
-            working_set,
-            ids,
-            now,
-            state_reader,
-            segments,
-        )
+        self._working_set, self._ids, self._now, self._state_reader = working_set, ids, now, state_reader
+        captured_now = [(segment, passage) for segment in segments for passage in passages_of(segment)]
+        self._captured_now = [pair for pair in captured_now if is_trusted_passage(*pair)]
+        self._order: dict[tuple[str, int], int] = {
+            (segment.id, passage.n): n for n, (segment, passage) in enumerate(self._captured_now)
+        }
 
     def compare(self, new: Atom) -> None:
         """End the earlier statements that a new one surely replaces, and relate it to those that it likely replaces.
@@ -125,8 +126,7 @@ class Supersession:
         """Return the sentences that share most words with a new statement."""
         words = content_tokens(one_line(new.content))
         passages = self._working_set.search(words, CURRENT_STATUSES, MAX_CANDIDATES, is_trusted_passage)
-        captured_now = ((segment, passage) for segment in self._segments for passage in passages_of(segment))
-        passages += [pair for pair in captured_now if is_trusted_passage(*pair)]
+        passages += self._passages_captured_before(new)
         sentences = {
             sentence.evidence: sentence
             for atom, passage in passages
@@ -143,6 +143,12 @@ class Supersession:
         }
         best = sorted((place for place in sentences if shared[place] > 0), key=lambda place: -shared[place])
         return [sentences[place] for place in best[:MAX_COMPARED]]
+
+    def _passages_captured_before(self, new: Atom) -> list[tuple[Atom, Passage]]:
+        """Return the passages of this capture before a new statement: of many, the nearest ones."""
+        place = new.evidence[-1]
+        end = self._order.get((place.segment, place.passage), len(self._captured_now))
+        return self._captured_now[max(0, end - MAX_CAPTURED_NOW) : end]
 
     def _find_by_slot(self, new: Atom) -> list[_EarlierSentence]:
         """Return the speaker's last statements that are nearest to a new one by their slots.
