@@ -253,3 +253,21 @@ def test_erasing_what_was_derived_leaves_the_words_of_its_other_sources(workspac
     assert "[erased] My dog is called Rex." in segment(workspace, "one").content
     assert workspace.memory.get(dog.id).content == "My dog is called Rex."
     assert workspace.memory.get(summary.id).content == "About a gate and a dog."
+
+
+def test_reasons_that_quote_an_erased_session_lose_it(workspace: VaultWorkspace) -> None:
+    say(workspace, "Perhaps somebody saw the kavodumbitarozk near the old mill.", session="chat")
+    other = workspace.remember("The cake is ready.")
+    workspace.memory.revise(
+        other.id, "The cake is eaten.", reason="Perhaps somebody saw the kavodumbitarozk near the old mill."
+    )
+    workspace.memory.erase(session="chat", reason="private")
+    assert not traces([workspace.root], ["kavodumbitarozk"])
+
+
+def test_a_file_with_a_common_sentence_is_not_reported_as_a_copy(workspace: VaultWorkspace) -> None:
+    salary = workspace.remember(SALARY)
+    workspace.remember("We merge with Acme in May. This is confidential.")
+    workspace.drop("Plans.md", "Buy bread. This is confidential.")
+    workspace.drop("Money.md", "My salary is kavodumbitarozk euros.")
+    assert workspace.memory.erase(salary.id, "private").still_in == ("Money.md",)

@@ -19,7 +19,7 @@ from lamina.atom.status import Status
 from lamina.clock import FixedClock
 from lamina.store.base import TransactionMode
 from lamina.store.sqlite import SqliteStore
-from lamina.store.sqlite.encodings import _missing_clause
+from lamina.store.sqlite.encodings import missing_texts_clause
 from lamina.testing import ANN, LOCAL, NOON, STATUS_TRANSITIONS, StoreHarness
 from lamina.testing.store_harness import coverage, token_states
 from lamina.testing.stored_encodings import commit_random_atoms
@@ -211,7 +211,7 @@ def test_missing_states_are_counted_without_reading_them(tmp_path: Path) -> None
         encode_missing(harness)
         db = apsw.Connection(str(tmp_path / "index.db"))
         plan = db.execute(
-            f"EXPLAIN QUERY PLAN SELECT count(DISTINCT p.digest) {_missing_clause(MODEL, 'fine')[0]}", ("", "")
+            f"EXPLAIN QUERY PLAN SELECT count(DISTINCT p.digest) {missing_texts_clause(MODEL, 'fine')[0]}", ("", "")
         )
         result = [str(step[3]) for step in plan]
         db.close()

@@ -25,7 +25,7 @@ from lamina.clock import FixedClock
 from lamina.store.encodings import PackedStates, TextEncoding
 from lamina.store.signals import AgeingState
 from lamina.store.sqlite import SqliteStore
-from lamina.store.sqlite.encodings import _missing_clause
+from lamina.store.sqlite.encodings import missing_texts_clause
 from lamina.store.sqlite.in_memory_vectors import SEARCH_LIMITS, SearchLimits
 from lamina.store.sqlite.signals import _REDUCED_BITS, _UNAPPLIED_BITS
 from lamina.testing import ANN, LOCAL, NOON, OTHER, StoreHarness
@@ -175,7 +175,7 @@ def test_a_journal_of_format_5_keeps_its_ageing_states_and_sends_all_to_the_inde
 
 def test_vectors_are_not_read_to_decide_whether_to_recompute_them(tmp_path: Path) -> None:
     with open_store(tmp_path) as harness:
-        sql, values = _missing_clause(MODEL, "bytes")
+        sql, values = missing_texts_clause(MODEL, "bytes")
         index = harness.store.current_index.index  # type: ignore[attr-defined]
         plan = [row[3] for row in index.db.rows(f"EXPLAIN QUERY PLAN SELECT p.digest {sql}", values)]
         other_result = [item for item in plan if " v " in item or " o " in item or " c " in item or " t " in item]

@@ -70,7 +70,7 @@ def reread(
     session: CommandSession,
     apply: Annotated[bool, typer.Option("--apply", help="Change the statements, in one commit.")] = False,
 ) -> CommandResult:
-    """Replace statements that rules of earlier versions wrote by their original sentences; needs --apply.
+    """Replace statements that were written by rules of earlier versions with their sentences; needs --apply.
 
     Statements that a person edited and all captured words stay unchanged.
     """

@@ -45,13 +45,11 @@ class ExternalEmbedder:
         return EmbeddingModel(self._id, self._dimensions, TokenStates.NONE)
 
     def encode_passages(self, texts: Sequence[TextToEncode]) -> list[EncodedText]:
-        """Encode passages, in the order given."""
         return [
             EncodedText(row[None, :], b"") for row in self._embed_all(self._passages, [piece.text for piece in texts])
         ]
 
     def encode_question(self, text: str) -> EncodedQuestion:
-        """Encode a question."""
         return EncodedQuestion(
             self._embed_all(self._questions, [text])[0], np.zeros((0, self.model.dimensions), np.float32), ()
         )

@@ -59,11 +59,9 @@ class WordLlama:
     model = MODEL
 
     def encode_passages(self, texts: Sequence[TextToEncode]) -> list[EncodedText]:
-        """Encode passages, in the order given."""
         return [self._encode_passage(piece.text) for piece in texts]
 
     def encode_question(self, text: str) -> EncodedQuestion:
-        """Encode a question."""
         words = self._words
         tokens = words.encode(text)
         spans = tuple(span for span, word in zip(tokens.spans, tokens.is_word, strict=True) if word)

@@ -92,11 +92,9 @@ class MiniLM:
         self.model = replace(MODEL, states=packing)
 
     def encode_passages(self, texts: Sequence[TextToEncode]) -> list[EncodedText]:
-        """Encode passages, in the order given."""
         return [self._encode_passage(piece) for piece in texts]
 
     def encode_question(self, text: str) -> EncodedQuestion:
-        """Encode a question."""
         tokens = self._network.tokeniser.encode(text[: MAX_QUESTION_PIECES * _MAX_CHARS_PER_PIECE]).first(
             MAX_QUESTION_PIECES
         )

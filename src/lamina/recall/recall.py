@@ -147,7 +147,8 @@ def _search_and_rank(
     speakers: Collection[str],
 ) -> HitList:
     """Search, rank and build the hits with the selected models. The functions that add terms do so in place."""
-    view.prefetch_token_statistics({*query.tokens, *analyse(query.text_without_names)})
+    # One query for the tokens that several steps need the statistics of.
+    view.token_statistics({*query.tokens, *analyse(query.text_without_names)})
     passage_filter = _build_filter(request, view)
     score_terms = compute_score_terms(query, speakers, request.assistant_prior, selected.profile.prior)
     search = CandidateSearch(query, passage_filter, selected, view.store, score_terms)

@@ -99,10 +99,6 @@ class RecallView:
                 self._states[digest] = {name: states[digest] for name, states in read.items() if digest in states}
         return {digest: self._states[digest][model] for digest in digest_list if model in self._states[digest]}
 
-    def prefetch_token_statistics(self, tokens: Collection[str]) -> None:
-        """Read the statistics of tokens in one query, before several steps need those of some."""
-        self.token_statistics(tokens)
-
     def token_statistics(self, tokens: Collection[str]) -> dict[Scope, tuple[int, dict[str, int]]]:
         """Return for each scope the number of recallable passages, and in how many each token occurs."""
         if not self._rarities or not self._counted_tokens.issuperset(tokens):

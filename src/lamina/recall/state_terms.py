@@ -201,7 +201,7 @@ def add_newer_value_terms(candidates: Sequence[Candidate], question: str, view: 
     asked = frozenset(analyse(question))
     short = [item for item in best if item.key in passages and len(passages[item.key][1].text) <= MAX_CHARACTERS]
     oldest_first = sorted(short, key=_time_order)
-    words = {item.key: _words_of(passages[item.key][1]) for item in oldest_first}
+    words = {item.key: analyse(passages[item.key][1].text) for item in oldest_first}
     for place, older in enumerate(oldest_first):
         for newer in oldest_first[place + 1 :]:
             difference = _match(older) - _match(newer)
@@ -229,10 +229,6 @@ def differ_in_one_place(first: Sequence[str], second: Sequence[str], asked: Coll
     variants = {*first[before : len(first) - after], *second[before : len(second) - after]}
     shared = {*first[:before], *first[len(first) - after :]}
     return not (variants - shared) & set(asked)
-
-
-def _words_of(passage: Passage) -> list[str]:
-    return analyse(passage.text)
 
 
 def _match(candidate: Candidate) -> float:

@@ -94,6 +94,8 @@ class ErasedWords:
         self._sentences: dict[str, float] = {}
         self._values: dict[TargetValue, float] = {}
         self._session_sentences: dict[str, float] = {}
+        self._struck: set[str] = set()
+        """The sentences that passages lose, whoever else has them too."""
         self._touched_segments: list[Atom] = []
 
     def add_version(self, version: Atom) -> None:
@@ -110,35 +112,54 @@ class ErasedWords:
 
     def add_evidence(self, forms: Iterable[str], trust: float) -> None:
         """Add sentences that an erased atom rests on."""
-        _raise_trust(self._sentences, forms, FULL_TRUST if self._everywhere else trust)
+        evidence = list(forms)
+        self._struck.update(evidence)
+        _raise_trust(self._sentences, evidence, FULL_TRUST if self._everywhere else trust)
 
     def add_struck(self, segment: Atom, forms: Iterable[str]) -> None:
         """Add the sentences that a segment loses."""
+        struck = list(forms)
+        self._struck.update(struck)
         self._touched_segments.append(segment)
-        _raise_trust(self._session_sentences, forms, self._trust_of(segment))
+        _raise_trust(self._session_sentences, struck, self._trust_of(segment))
 
     def anchors(self) -> frozenset[str]:
         """Return a word of every sentence and value, for finding texts that may contain it."""
-        return anchor_words({**self._sentences, **self._session_sentences}, self._values)
+        return anchor_words(self._all_sentences(), self._values)
 
     def target(self) -> RemovalTarget:
         """Return what recognises the erased statements and the sentences that they rest on."""
         return RemovalTarget.of(self._sentences, self._values)
 
     def search_target(self) -> RemovalTarget:
-        """Return what also recognises the sentences of erased sessions, for copies in files."""
-        return RemovalTarget.of({**self._sentences, **self._session_sentences}, self._values)
+        """Return what also recognises the sentences of erased sessions."""
+        return RemovalTarget.of(self._all_sentences(), self._values)
 
     def own_target(self, target: RemovalTarget, standing: StandingWords) -> RemovalTarget:
         """Return what recognises only the words that stand in no memory that stays and is trusted as much."""
-        return RemovalTarget.of(
-            (form for form, trust in self._sentences.items() if standing.sentences.get(target.digest(form), 0) < trust),
-            (
-                value
-                for value, trust in self._values.items()
-                if standing.phrases.get(target.digest(value.value), 0) < trust
-            ),
-        )
+        return RemovalTarget.of(self._own_sentences(target, standing), self._own_values(target, standing))
+
+    def file_target(self, target: RemovalTarget, standing: StandingWords) -> RemovalTarget:
+        """Return what recognises the words in copies: those that no other memory has, and those that passages lose."""
+        sentences = {*self._own_sentences(target, standing), *self._struck}
+        return RemovalTarget.of(sentences, self._own_values(target, standing))
+
+    def _all_sentences(self) -> dict[str, float]:
+        sentences = dict(self._session_sentences)
+        for form, trust in self._sentences.items():
+            _raise_trust(sentences, [form], trust)
+        return sentences
+
+    def _own_sentences(self, target: RemovalTarget, standing: StandingWords) -> dict[str, float]:
+        return {
+            form: trust
+            for form, trust in self._all_sentences().items()
+            if is_distinctive(form) and standing.sentences.get(target.digest(form), 0) < trust
+        }
+
+    def _own_values(self, target: RemovalTarget, standing: StandingWords) -> list[TargetValue]:
+        phrases = standing.phrases
+        return [value for value, trust in self._values.items() if phrases.get(target.digest(value.value), 0) < trust]
 
     def telling_words(self) -> frozenset[str]:
         """Return the words of the erased atoms, of their sessions and their sources that could tell what they say."""
@@ -153,18 +174,12 @@ class ErasedWords:
         own: only its neighbours tell the erased words from the others.
         """
         marks: dict[FingerprintText, float] = {}
-        sentences = {**self._session_sentences, **self._sentences}
-        own = {
-            form: trust
-            for form, trust in sentences.items()
-            if is_distinctive(form) and standing.sentences.get(target.digest(form), 0) < trust
-        }
         for org in sorted({organisation_name(atom.scope) for atom in self._atoms}):
-            for form, trust in own.items():
+            for form, trust in self._own_sentences(target, standing).items():
                 _raise_trust(marks, [FingerprintText(org, FingerprintKind.SENTENCE, form)], trust)
         for atom in filter(is_statement, self._atoms):
             _raise_trust(marks, self._statement_marks(atom, target, standing), self._trust_of(atom))
-        for mark, trust in self._neighbour_marks(sentences):
+        for mark, trust in self._neighbour_marks(self._all_sentences()):
             _raise_trust(marks, [mark], trust)
         org = organisation_name(self._atoms[0].scope)
         for value, trust in self._values.items():

@@ -112,7 +112,7 @@ class _ErasurePlanner:
             problems=tuple(self._quoting_problems(own)),
             fingerprints=self._words.fingerprints(search_target, self._standing),
             telling_words=self._words.telling_words(),
-            target=search_target,
+            target=self._words.file_target(search_target, self._standing),
             sentence_count=sum(map(len, struck_forms.values())),
             changes=tuple(self._changes(rewritten, asked_trust)),
             also_in=tuple(atom_id for atom_id in also_in if atom_id not in self._erased),

@@ -69,7 +69,7 @@ class TextVectors:
 
 @dataclass(frozen=True, slots=True)
 class EncodingCounts:
-    """How many texts each model has encoded, and how many texts a model still has to encode."""
+    """The numbers of texts that each model has encoded, and that a model still has to encode."""
 
     encoded: Mapping[str, int]
     missing: Mapping[str, int]

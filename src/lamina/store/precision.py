@@ -21,7 +21,7 @@ MIN_BITS_FOR_STATES = 8
 
 @dataclass(frozen=True, slots=True)
 class PrecisionChange:
-    """How many vectors change to each number of bits, and how many texts lose their token states."""
+    """The number of vectors that change to each number of bits, and of texts that lose their token states."""
 
     vectors: Mapping[int, int]
     states: int = 0

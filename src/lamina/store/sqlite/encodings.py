@@ -64,10 +64,9 @@ class SqliteEncodings:
     def find_missing(
         self, model: str, limit: int, scopes: Sequence[Scope] | None = None, packing: str | None = None
     ) -> list[UnencodedText]:
-        """Return texts a model has not encoded, recallable passages first; those to recompute last."""
         marks = ",".join("?" * len(scopes or ()))
         scope_condition = "" if scopes is None else f"AND a.scope IN (SELECT id FROM scopes WHERE scope IN ({marks})) "
-        missing_clause, values = _missing_clause(model, packing)
+        missing_clause, values = missing_texts_clause(model, packing)
         rows = self._index.run(
             lambda index: index.db.rows(
                 f"SELECT a.atom_id, p.digest {missing_clause} {scope_condition}"
@@ -86,12 +85,10 @@ class SqliteEncodings:
         return [texts[digest] for digest in dict.fromkeys(bytes(row[1]) for row in rows) if digest in texts]
 
     def count(self, packings: Mapping[str, str | None] | None = None) -> EncodingCounts:
-        """Return how many texts each model has encoded, and how many texts these models lack."""
-
         def read(index: SqliteIndex) -> EncodingCounts:
             missing = {}
             for model, packing in (packings or {}).items():
-                missing_clause, values = _missing_clause(model, packing)
+                missing_clause, values = missing_texts_clause(model, packing)
                 ((missing[model],),) = index.db.rows(f"SELECT count(DISTINCT p.digest) {missing_clause}", values)
             encoded = index.db.rows("SELECT model, count(*) FROM vectors GROUP BY 1 ORDER BY 1")
             return EncodingCounts(dict(encoded), missing)
@@ -99,7 +96,6 @@ class SqliteEncodings:
         return self._index.run(read)
 
     def put(self, model: str, encodings: Iterable[TextEncoding]) -> None:
-        """Store what a model computed for texts that still exist."""
         by_digest = {encoding.digest: encoding for encoding in encodings}
 
         def save(index: SqliteIndex) -> None:
@@ -116,8 +112,6 @@ class SqliteEncodings:
         self._index.note_vectors()
 
     def drop_model(self, model: str) -> None:
-        """Delete everything that a model computed."""
-
         def forget(index: SqliteIndex) -> None:
             with index.db.write_transaction(durable=False):
                 index.drop_model(model)
@@ -128,8 +122,6 @@ class SqliteEncodings:
     def vectors(
         self, model: str, keys: Collection[PassageKey], *, only_reduced: bool = False
     ) -> dict[PassageKey, TextVectors]:
-        """Return the vectors of passages with their bits."""
-
         def read(index: SqliteIndex) -> dict[PassageKey, TextVectors]:
             if not keys or (only_reduced and not index.state.coarse_count):
                 return {}
@@ -148,8 +140,6 @@ class SqliteEncodings:
         return self._index.run(read)
 
     def states(self, models: Sequence[str], digests: Iterable[bytes]) -> dict[str, dict[bytes, PackedStates]]:
-        """Return the token states of texts, by model."""
-
         def read(index: SqliteIndex) -> dict[str, dict[bytes, PackedStates]]:
             states: dict[str, dict[bytes, PackedStates]] = {model: {} for model in models}
             values = json.dumps([digest.hex() for digest in digests]), json.dumps(list(models))
@@ -167,13 +157,11 @@ class SqlitePrecision:
         self._index = index
 
     def change(self, bits: Mapping[AtomId, int], *, dry_run: bool = False) -> PrecisionChange:
-        """Store the vectors of these atoms in so many bits; return what changes."""
         change = self._index.run(lambda index: (count_moves if dry_run else change_precision)(index.db, bits))
         self._index.note_vectors()
         return change
 
     def sizes(self) -> EncodingSizes:
-        """Return the size of all vectors and token states."""
         return self._index.run(lambda index: read_sizes(index.db))
 
     def reclaim(self) -> int:
@@ -240,7 +228,7 @@ def _checksum(digest: bytes, packing: str, data: bytes) -> int:
     return zlib.crc32(data, zlib.crc32(digest + packing.encode()))
 
 
-def _missing_clause(model: str, packing: str | None) -> tuple[str, tuple[str, ...]]:
+def missing_texts_clause(model: str, packing: str | None) -> tuple[str, tuple[str, ...]]:
     """Return the FROM and WHERE clauses for texts not encoded, or not in this packing or precision."""
     if packing is None:
         return f"{_FROM_PASSAGES} WHERE v.id IS NULL", (model,)

@@ -51,7 +51,6 @@ class SqliteGraph:
         statuses: Collection[Status] | None = None,
         name: RelationName | None = None,
     ) -> list[Edge]:
-        """Return the links from or to these atoms or shared things, or of all."""
         touches = "(e.source IN (SELECT value FROM json_each(?2)) OR e.target IN (SELECT value FROM json_each(?2)))"
         # The name is part of the SQL text, because SQLite uses a partial index only then.
         sql = (
@@ -71,7 +70,6 @@ class SqliteGraph:
         max_links: int,
         without: Collection[str],
     ) -> list[Edge]:
-        """Return the links that a walk of so many hops follows."""
         parts, left_out = [_SCOPES], ",".join(f"'{name}'" for name in sorted(without))
         for hop in range(hops):
             link = f"AND e.name NOT IN ({left_out}) AND {_is_visible(statuses)}"
@@ -88,7 +86,6 @@ class SqliteGraph:
         return self._read_edges(f"WITH {', '.join(parts)} {followed}", ids, scopes)
 
     def find_successors(self, ids: Collection[AtomId], scopes: Sequence[Scope]) -> dict[AtomId, list[AtomId]]:
-        """Return for each atom its nearest successors whose status is not an end status."""
         successors: dict[AtomId, list[AtomId]] = {}
         for start, successor in self._index.run(lambda index: index.db.rows(_SUCCESSORS, _to_json(scopes, ids))):
             successors.setdefault(AtomId(start), []).append(AtomId(successor))
@@ -97,7 +94,6 @@ class SqliteGraph:
     def find_evidence(
         self, keys: Collection[tuple[AtomId, int]], scopes: Sequence[Scope], statements: Collection[AtomId] = ()
     ) -> EvidenceLinks:
-        """Return which atoms rest on the passages, and what contradicts those and the given statements."""
         if not keys and not statements:
             return EvidenceLinks([], [])
         values = _to_json(scopes, set(keys), statements)

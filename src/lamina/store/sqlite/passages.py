@@ -101,18 +101,14 @@ class SqlitePassages:
         return results
 
     def count_filtered_out(self, query: VectorQuery, min_cosine: float) -> dict[str, int]:
-        """Return how many passages with at least this cosine were filtered out, by the reason."""
         return self._index.search(lambda search: search.count_filtered_out(query, min_cosine))
 
     def cosines(self, model: str, query_vector: QueryVector, keys: Sequence[PassageKey]) -> list[float]:
-        """Return the cosine of each passage with a query."""
         return self._index.search(lambda search: search.cosines(model, query_vector, keys))
 
     def statistics(
         self, scopes: Sequence[Scope], models: Sequence[str] = (), tokens: Sequence[str] | None = None
     ) -> PassageStatistics:
-        """Return the speakers, and how many passages each model has encoded and contain each token."""
-
         def read(search: VectorSearch) -> PassageStatistics:
             token_counts = {} if tokens is None else self._token_statistics(search.db, scopes, tokens)
             return PassageStatistics(
