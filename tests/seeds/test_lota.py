@@ -1,6 +1,6 @@
 """The statements of the seed 002 (Lota), as `docs/seeds/lota.md` lists them, tried with the shipped program.
 
-Covers `lamina.capture.stated_relations` and `lamina.recall.related_memories`.
+Covers `lamina.capture.change.change_nomination` and `lamina.recall.related_memories`.
 """
 
 from __future__ import annotations
