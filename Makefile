@@ -58,7 +58,6 @@ coverage: .venv/judges
 # `make torture TORTURE="--minutes 5"` bounds each suite. docs/reliability.md says what is tried.
 TORTURE ?=
 torture: .venv/ready
-	LAMINA_MACHINE_SEED=random LAMINA_MACHINE_RUNS=1000 $(BIN)/pytest -q --timeout=0 tests/machine
 	LAMINA_QUESTIONS=500 $(BIN)/pytest -q --timeout=0 tests/recall/test_same_answers.py
 	$(BIN)/python scripts/torture.py all $(TORTURE)
 

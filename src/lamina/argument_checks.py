@@ -50,6 +50,10 @@ def verb(
 
         result = checked if operation is None else traced(operation)(checked)
         result.__signature__ = check.signature  # type: ignore[attr-defined]
+        if fields is not None:
+            hints = {**function.__annotations__, **fields.__annotations__}
+            shown = {*check.signature.parameters, "return"}
+            result.__annotations__ = {name: hint for name, hint in hints.items() if name in shown}
         return result
 
     return wrap

@@ -2,7 +2,7 @@
 
 `docs/seeds/remnic.md` has the table. Covers `lamina.dream.guidelines_step`, `lamina.dream.topics`,
 `lamina.engine.atom_listing`, `lamina.lifecycle.standing`, `lamina.lifecycle.action_policy`,
-`lamina.review.ageing_signals`, `lamina.review.ageing_signals` and `lamina.capture.guidelines`.
+`lamina.review.ageing_signals`, `lamina.review.ageing_signals` and `lamina.capture.extractor`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from command_result import Cli
 from lamina import Atom, FixedClock, InvalidInput, Memory, Refused, Result, Settings, Status
 from lamina.atom.kinds import KINDS, memory_kind_of
 from lamina.capture.box import IDLE_TIMEOUT, MAX_STATEMENTS, MIN_TOPIC_OVERLAP
-from lamina.capture.guidelines import read_guidelines
+from lamina.capture.extractor import read_guidelines
 from lamina.capture.queued_extraction import ExtractionPolicy, ExtractionSchedule
 from lamina.capture.urgency_patterns import sounds_important
 from lamina.dream.change_policy import filter_plan
@@ -567,7 +567,7 @@ def test_the_standing_of_a_memory_is_shown_and_filterable(vault: SeedVault, cli:
     assert {atom.id for atom in vault.memory.list(policy_class="protected")} == {rule.id, pinned.id}
     assert {atom.id for atom in vault.memory.list(policy_class="ephemeral")} == {reminder.id}
     assert vault.memory.list(verification="user_confirmed", limit=1, offset=1)[0].id == rule.id
-    with pytest.raises(InvalidInput, match="choose from"):
+    with pytest.raises(InvalidInput, match="verification: 'sure' is not one of"):
         vault.memory.list(verification="sure")
     root = str(vault.memory.root)
     shown = cli("get", stated.id, "--vault", root, "--json").data["standing"]

@@ -46,7 +46,9 @@ _MemoryTypeOption = Annotated[str | None, typer.Option(help="fact, procedure or 
 class ClaimOptions(TypedDict, total=False):
     """The kind of a statement, and the claim it fills."""
 
-    kind: Annotated[str | None, typer.Option(help="fact (unless it is given), preference, decision, event, …")]
+    kind: Annotated[
+        str | None, typer.Option(help="fact, preference, decision, event, …; without one, a new statement is a fact.")
+    ]
     subject: Annotated[str | None, typer.Option(help="What it is about; with --attribute it fills a claim.")]
     attribute: Annotated[str | None, typer.Option(help="The property of the subject.")]
     value: ValueOption

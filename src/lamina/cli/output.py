@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lamina.text.normal_form import escape_unprintable
+from lamina.text.normal_form import escape_unprintable, shorten_line
 from lamina.text.timestamps import format_time
 
 if TYPE_CHECKING:
@@ -109,8 +109,7 @@ class CommandOutput:
 
 def shorten(text: str, max_length: int = SHORT_LENGTH) -> str:
     """Return a text on one line, cut if it is too long."""
-    line = " ".join(text.split())
-    return line if len(line) <= max_length else line[: max_length - 1].rstrip() + "…"
+    return shorten_line(text, max_length)
 
 
 def _make_console(*, stderr: bool) -> Console:

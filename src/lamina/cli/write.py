@@ -126,7 +126,7 @@ def status(
     status: Annotated[str, typer.Argument(help="active, challenged, archived, invalidated, …", show_default=False)],
     reason: Annotated[str, typer.Option("--reason", help="The reason; stored in the journal.", show_default=False)],
 ) -> CommandResult:
-    """Change the status of an atom; back from an ended status this is a restore."""
+    """Change the status of an atom; an ended atom that becomes active is restored."""
     return _change_atom(session, id, reason, lambda memory, atom_id: memory.update_status(atom_id, status, reason))
 
 

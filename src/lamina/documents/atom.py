@@ -13,6 +13,7 @@ from lamina.atom.json_record import encode_field
 from lamina.atom.passage import passages_of
 from lamina.documents.json_document import JsonDocument, UtcTime
 from lamina.errors import NotFound
+from lamina.text.normal_form import shorten_line
 from lamina.vault import layout
 
 if TYPE_CHECKING:
@@ -185,8 +186,7 @@ def summarise_atom(atom: Atom) -> str:
 
 def shorten(text: str) -> str:
     """Return the text on one line, shortened if it is long."""
-    line = " ".join(text.split())
-    return line if len(line) <= BRIEF_LENGTH else f"{line[: BRIEF_LENGTH - 1].rstrip()}…"
+    return shorten_line(text, BRIEF_LENGTH)
 
 
 def load_quotes(memory: Memory, atom: Atom) -> list[QuoteDocument]:

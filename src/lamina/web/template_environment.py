@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from lamina.atom.kinds import kind_traits
 from lamina.atom.passage import parse_segment
-from lamina.text.normal_form import escape_unprintable
+from lamina.text.normal_form import escape_unprintable, shorten_line
 from lamina.text.timestamps import parse_time
 from lamina.web.safe_markdown import render_markdown, strip_page_markers
 
@@ -70,8 +70,7 @@ def shorten_id(id_: str) -> str:
 
 def shorten(text: str, limit: int = SUMMARY_LENGTH) -> str:
     """Return the text on one line, shortened to `limit` characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+    return shorten_line(text, limit)
 
 
 class AtomLike(Protocol):
