@@ -1,4 +1,4 @@
-"""What a secret looks like: its span, its checksums, and the words and placeholders that are none."""
+"""The form of secrets: their spans, their checksums, and the words and placeholders that are none."""
 
 from __future__ import annotations
 
