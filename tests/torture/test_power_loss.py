@@ -43,6 +43,7 @@ from lamina.vault.disk import Disk
 HISTORY, LOG = ".lamina/history.db", ".lamina/history.db-wal"
 IMAGES_OF_A_MOMENT = 16
 OPEN_SHARE = 25
+SETTLED_FOLDERS = ("atoms", "sessions", "inbox")
 _CONFLICT = re.compile(r"\.lamina/conflicts/\S+\.md")
 DEEP_SHARE = 5
 
@@ -330,8 +331,10 @@ class Images:
 
 
 def write_tree(root: Path, tree: Tree) -> None:
-    """Write the files of an image to an empty folder."""
+    """Write the files of an image to an empty folder; the folders of a new vault were on the disk before."""
     shutil.rmtree(root, ignore_errors=True)
+    for name in SETTLED_FOLDERS:
+        (root / name).mkdir(parents=True)
     for name, data in tree.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_bytes(data)
