@@ -20,12 +20,11 @@ from lamina.capture.change.repetitions import (
     withhold_repetitions,
 )
 from lamina.capture.change.supersession import Supersession
-from lamina.capture.change.working_set import WorkingSet
 from lamina.capture.classification import StatementVerdict
 from lamina.capture.existing_statements import ended_at
 from lamina.capture.extractor import CapturedTurn
 from lamina.capture.receipt import Result
-from lamina.capture.store_reads import WriteContext
+from lamina.capture.store_reads import WorkingSet, WriteContext
 from lamina.states.state_reader import StateReader
 
 _RETRACTED_STATUSES = frozenset({Status.TOMBSTONED, Status.INVALIDATED})

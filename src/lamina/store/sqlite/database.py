@@ -171,6 +171,21 @@ class Database:
             finally:
                 self._db.set_busy_handler(self._handle_busy)
 
+    def keep_log(self) -> None:
+        """Leave the log as it is when the connection is closed, so that a damaged file is kept as it was found."""
+        self._db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+
+    def copy_to(self, path: Path) -> None:
+        """Write the database as it is at this moment to a new file, while other processes write."""
+        with self._lock, translate_errors(self.path):
+            target = apsw.Connection(str(path))
+            try:
+                with target.backup("main", self._db, "main") as backup:
+                    backup.step(-1)
+            finally:
+                target.close()
+        path.chmod(0o600)
+
     def is_current_file(self) -> bool:
         """Return whether the file at the path is still the one that was opened."""
         try:
@@ -271,7 +286,7 @@ def translate_errors(path: Path) -> Iterator[None]:
         ) from error
     except (apsw.Error, UnicodeDecodeError) as error:
         # Our statements are valid, so any other error means that the file does not contain what we wrote.
-        raise CorruptDatabase(f"{path.name} is damaged: {error}") from error
+        raise CorruptDatabase(f"{path.name} is damaged: {error}; `lamina doctor --repair` repairs it") from error
 
 
 def _is_failed_sync(error: BaseException | None) -> bool:
