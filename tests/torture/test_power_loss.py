@@ -91,6 +91,14 @@ def test_a_file_that_a_crash_emptied_while_a_save_waited_beside_it_is_written_ag
     assert judge_image(tmp_path / "image", [ack_of(first)], [(first.id, "Mint tea is")], deep=True) == []
 
 
+def test_a_folder_that_a_crash_took_with_its_new_files_is_made_again(tmp_path: Path) -> None:
+    with open_vault(tmp_path / "vault") as memory:
+        acks = [ack_of(memory.remember(f"Statement {n} of the first day.").atom) for n in range(2)]
+    image = {name: data for name, data in read_tree(tmp_path / "vault").items() if not name.startswith("atoms/")}
+    write_tree(tmp_path / "image", image)
+    assert judge_image(tmp_path / "image", acks, [], deep=True) == []
+
+
 class Workload:
     """Writes of all kinds, saves of a person and reopenings, with what each acknowledged."""
 
