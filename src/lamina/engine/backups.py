@@ -34,6 +34,7 @@ _LEFT_OUT = (
     "locks",
     "damaged-",
     "repair-",
+    "reserve-",
 )
 """Names in the internal folder that begin like this are databases, which are copied otherwise, or made anew."""
 

@@ -14,6 +14,7 @@ from lamina.atom.status import ENDED, Status, TransitionCause
 from lamina.clock import Clock, SystemClock
 from lamina.engine.background_work import BackgroundWork
 from lamina.engine.effects import Effects, TrialEffects, translate_disk_errors
+from lamina.errors import StoreError
 from lamina.model_registry import ModelRegistry
 from lamina.review.confirm import apply_file_status, decide_new_file
 from lamina.review.reinstatement import restore_atom
@@ -22,6 +23,7 @@ from lamina.store.sqlite import SqliteStore
 from lamina.sync import StatusDecision, VaultSync
 from lamina.vault import vault_setup
 from lamina.vault.disk import Disk
+from lamina.vault.disk_reserve import DiskReserve, fill_reserve, is_nearly_full, release_reserve
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +73,11 @@ class Engine:
             state = vault_setup.state_folder(root, settings.state_dir)
             vault_setup.make_private_folder(state)
             disk = disk or Disk(root)
-            store = SqliteStore(state, clock, vfs=vfs)
+            store = _open_store(state, clock, vfs)
         models = ModelRegistry(settings, store.admin.usage, clock)
         sync = _make_sync(root, disk, store, models, settings, clock, ids)
         threads = BackgroundWork(root, store, models, sync, enabled=settings.background, watch=settings.watch)
-        effects = Effects(store, disk, sync, models, threads)
+        effects = Effects(store, disk, sync, models, threads, state)
         return cls(
             root=root,
             state=state,
@@ -103,6 +105,19 @@ class Engine:
         self.models.close()
         self.store.close()
         self.disk.close()
+
+
+def _open_store(state: Path, clock: Clock, vfs: str | None) -> SqliteStore:
+    """Open the store; if the disk is full, with the space that was kept for that."""
+    try:
+        store = SqliteStore(state, clock, vfs=vfs)
+    except StoreError:
+        if not is_nearly_full(state, DiskReserve.OPENING) or not release_reserve(state, DiskReserve.OPENING):
+            raise
+        return SqliteStore(state, clock, vfs=vfs)
+    if vfs is None:
+        fill_reserve(state)
+    return store
 
 
 def _make_sync(
