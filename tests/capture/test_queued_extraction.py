@@ -1,6 +1,6 @@
 """Text is stored immediately and read for statements immediately or later, each passage once.
 
-Covers `lamina.capture.change.supersession`, `lamina.capture.change.verdict_completion` and `lamina.engine.captures`.
+Covers `lamina.capture.change.supersession`, `lamina.capture.change.change_detection` and `lamina.engine.captures`.
 """
 
 from __future__ import annotations

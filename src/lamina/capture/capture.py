@@ -11,9 +11,8 @@ from lamina.atom.atom import Atom, AtomId, IdSource
 from lamina.atom.provenance import statements_need_review
 from lamina.atom.status import Status
 from lamina.capture.caller_input import Conversation, Draft
-from lamina.capture.change.declared_statements import TOPIC_KINDS, LoadStates, compare_declared
+from lamina.capture.change.change_detection import TOPIC_KINDS, LoadStates, compare_declared, complete_verdicts
 from lamina.capture.change.repetitions import drop_stored_pieces, filters_of_ended_statements
-from lamina.capture.change.verdict_completion import complete_verdicts
 from lamina.capture.erased_text import remove_erased_sentences
 from lamina.capture.extractor import CapturedTurn
 from lamina.capture.own_words import describe_removal

@@ -19,6 +19,7 @@ from lamina.atom.provenance import statements_need_review
 from lamina.atom.status import Status
 from lamina.capture.box import assign_boxes, filter_recent
 from lamina.capture.caller_input import CONTENT_LIMIT, parse_draft
+from lamina.capture.change.change_detection import complete_verdicts
 from lamina.capture.change.change_nomination import (
     Nomination,
     Nominator,
@@ -29,7 +30,6 @@ from lamina.capture.change.change_nomination import (
     nominate_stated_changes,
 )
 from lamina.capture.change.repetitions import Replays, drop_replays, find_replays
-from lamina.capture.change.verdict_completion import complete_verdicts
 from lamina.capture.classification import StatementVerdict
 from lamina.capture.existing_statements import filters_of_candidates
 from lamina.capture.extractor import (
