@@ -32,7 +32,8 @@ def fill_reserve(folder: Path) -> None:
         path = folder / name
         if not path.exists() and shutil.disk_usage(folder).free > _FREE_SHARE * size:
             try:
-                with path.open("xb") as file:
+                path.touch(mode=0o600, exist_ok=False)
+                with path.open("r+b") as file:
                     if hasattr(os, "posix_fallocate"):
                         os.posix_fallocate(file.fileno(), 0, size)
                     else:

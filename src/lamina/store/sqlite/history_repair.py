@@ -70,6 +70,7 @@ def mark_as_checked(folder: Path) -> None:
     marker, inode = folder / _INODE_FILE, (folder / HISTORY).stat().st_ino
     if _read_inode(marker) != inode:
         with suppress(OSError):  # without it, a copy is not recognised
+            marker.touch(mode=0o600)
             marker.write_text(str(inode), encoding="ascii")
 
 
