@@ -54,11 +54,10 @@ coverage: .venv/judges
 	$(BIN)/coverage json --quiet -o .coverage/report.json
 	$(BIN)/python scripts/coverage_table.py .coverage/report.json
 
-# Every suite at full size, about two hours on two free cores; after an interruption it goes on where it was.
+# Every suite at full size, two to three hours on two free cores; after an interruption it goes on where it was.
 # `make torture TORTURE="--minutes 5"` bounds each suite. docs/reliability.md says what is tried.
 TORTURE ?=
 torture: .venv/ready
-	LAMINA_MACHINE_SEED=random LAMINA_MACHINE_RUNS=1000 $(BIN)/pytest -q --timeout=0 tests/machine
 	LAMINA_QUESTIONS=500 $(BIN)/pytest -q --timeout=0 tests/recall/test_same_answers.py
 	$(BIN)/python scripts/torture.py all $(TORTURE)
 

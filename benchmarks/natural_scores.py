@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks.natural_data import ANSWERED, KINDS, TalkCheck
 from benchmarks.natural_links import LinkTally
 from lamina import Receipt
-from lamina.capture.llm.counts import ModelCounts
+from lamina.capture.receipt import ModelCounts
 
 DEPTH = 10
 """How many hits are asked for."""

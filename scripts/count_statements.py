@@ -3,6 +3,8 @@
 A statement that is executed for many rows in a row counts once, as a batch. A port call is one method of the store that
 other packages call: on a database server it is one round trip or a few.
 
+A capture is acknowledged when its commit is durable. What follows (projection, index) is counted apart.
+
 python scripts/count_statements.py            # the totals
 python scripts/count_statements.py --list     # and every statement with its count
 """
@@ -14,7 +16,7 @@ import os
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -35,6 +37,8 @@ TURNS = [
     "I prefer tea without sugar in the morning.",
     "Ann will visit us on 3 December.",
 ]
+COMMIT = "SqliteJournal.append"
+"""The call that acknowledges a write."""
 QUESTION = "Where does my sister live?"
 
 
@@ -61,8 +65,8 @@ def count_statements(memory: lamina.Memory) -> Iterator[Counter[tuple[str, str]]
 
 
 @contextmanager
-def count_port_calls() -> Iterator[Counter[str]]:
-    """Count the calls that other packages make to the store inside the block."""
+def count_port_calls(on_commit: Callable[[Counter[str]], None] = lambda calls: None) -> Iterator[Counter[str]]:
+    """Count the calls that other packages make to the store inside the block; `on_commit` is told each commit's end."""
     calls: Counter[str] = Counter()
 
     def record(frame: FrameType, event: str, _: object) -> None:
@@ -70,6 +74,8 @@ def count_port_calls() -> Iterator[Counter[str]]:
         is_port = frame.f_code.co_filename.startswith(str(BACKEND)) and not caller.startswith(str(BACKEND.parent))
         if event == "call" and is_port and caller.startswith(str(PACKAGE)) and "<" not in frame.f_code.co_qualname:
             calls[frame.f_code.co_qualname] += 1
+        if event == "return" and frame.f_code.co_qualname == COMMIT:
+            on_commit(calls)
 
     sys.setprofile(record)
     try:
@@ -101,9 +107,15 @@ def main() -> None:
         with count_statements(memory) as counts, count_port_calls() as calls:
             memory.recall("What does Ann play?")
         _report("recall", counts, calls, with_list=options.list)
-        with count_statements(memory) as counts, count_port_calls() as calls:
+        acknowledged: list[tuple[Counter[tuple[str, str]], Counter[str]]] = []
+        with (
+            count_statements(memory) as counts,
+            count_port_calls(lambda made: acknowledged.append((Counter(counts), Counter(made)))) as calls,
+        ):
             memory.capture([{"role": "user", "content": "Ann sold the old cello."}], session_id="s1")
-        _report("capture", counts, calls, with_list=options.list)
+        statements, made = acknowledged[0]
+        _report("capture until it is acknowledged", statements, made, with_list=options.list)
+        _report("capture afterwards", counts - statements, calls - made, with_list=options.list)
 
 
 def _report(name: str, counts: Counter[tuple[str, str]], calls: Counter[str], *, with_list: bool) -> None:

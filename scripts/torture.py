@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "machine"))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "torture"))
 
 import test_clock_jumps
@@ -30,6 +31,7 @@ import test_index_damage
 import test_kills
 import test_old_formats
 import test_power_loss
+import vault_histories
 from torture_suite import (
     Progress,
     Suite,
@@ -56,6 +58,7 @@ SUITES: dict[str, Suite] = {
         test_clock_jumps.SUITE,
         test_index_damage.SUITE,
         test_old_formats.SUITE,
+        vault_histories.SUITE,
     )
 }
 STATE = Path(__file__).resolve().parent.parent / ".torture"

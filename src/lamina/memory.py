@@ -22,11 +22,11 @@ from lamina.capture.caller_input import (
     RevisionFields,
     StatementFields,
     UnitInterval,
+    parse_conversation,
     parse_conversation_header,
     parse_text,
     parse_turns,
 )
-from lamina.capture.conversation import parse_conversation
 from lamina.capture.pieces import TextPiece
 from lamina.capture.receipt import Receipt
 from lamina.clock import Clock

@@ -11,7 +11,7 @@ from typing import Any
 
 from lamina.argument_checks import verb
 from lamina.atom.atom import Atom
-from lamina.capture.state_extractor import StateExtractor
+from lamina.capture.extractor import StateExtractor
 from lamina.capture.store_reads import new_ids
 from lamina.dream.dream import Progress as DreamProgress
 from lamina.dream.dream import is_due, select_steps
@@ -19,6 +19,7 @@ from lamina.dream.guidelines_step import gather_tallies, write_guidelines
 from lamina.dream.report import DreamReport
 from lamina.dream.steps import NIGHTLY, STEPS
 from lamina.engine.atom_changes import AtomChanges
+from lamina.engine.backups import BackupReport, write_backup
 from lamina.engine.caller_access import CallerAccess
 from lamina.engine.captures import SessionReading
 from lamina.engine.due_work import DueWork
@@ -143,6 +144,15 @@ class Upkeep:
         stopped = find_interrupted_imports(self._store.queue, self._caller.scopes, self._access.now())
         problems = (*problems_in(self._store, self._caller.scopes), *stopped)
         return Diagnosis(problems, tuple(faults), tuple(self._diagnosis_notes()))
+
+    @verb(Operation.MAINTAIN)
+    def backup(self, path: str | os.PathLike[str]) -> BackupReport:
+        """Write a consistent copy of the vault into a new folder, while others write; `lamina restore` reads it.
+
+        InvalidInput if something is at the path already, or it is inside the vault.
+        """
+        self._access.flush()
+        return write_backup(self._engine, Path(path).expanduser().absolute(), self._access.now())
 
     @verb(Operation.READ)
     def stats(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Access tokens and sessions on `lamina.store.access`; the contract is in `lamina.testing.access`."""
+"""Access tokens and sessions on `lamina.store.access`; the contract is in `lamina.testing.admin`."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import string
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from lamina.capture.redact.checks import base62_crc32, bech32_checksum
+from lamina.capture.redact.secret_values import base62_crc32, bech32_checksum
 
 _DIGITS = string.digits
 _LOWER = string.ascii_lowercase + _DIGITS

@@ -7,8 +7,7 @@ from datetime import timedelta
 import pytest
 
 from lamina.atom.provenance import Origin, Scope
-from lamina.capture.caller_input import parse_turns
-from lamina.capture.conversation import Conversation, parse_conversation
+from lamina.capture.caller_input import Conversation, parse_conversation, parse_turns
 from lamina.capture.erased_text import find_erased_statements, remove_erased_sentences
 from lamina.capture.store_reads import StoreReads
 from vault_workspace import VaultWorkspace

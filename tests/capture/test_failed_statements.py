@@ -15,9 +15,8 @@ from fake_state_models import FakeStateModel
 from lamina import Atom, FixedClock, Memory, Settings
 from lamina.atom.atom import MAX_EVIDENCE, Evidence
 from lamina.capture.capture import STATEMENTS_STAGE
-from lamina.capture.extractor import CapturedTurn, ExtractedStatement
+from lamina.capture.extractor import CapturedTurn, ExtractedStatement, StateExtractor
 from lamina.capture.queued_extraction import EXTRACTION_PROBLEM
-from lamina.capture.state_extractor import StateExtractor
 from lamina.capture.statement_extractor import StatementExtractor
 from lamina.states.state_reader import StateReader
 from lamina.vault.atom_file import parse_file, render_file

@@ -12,10 +12,10 @@ import pytest
 
 from lamina.atom.atom import Evidence
 from lamina.capture.extractor import CapturedTurn, ExtractedStatement, ExtractionResult, Extractor, run_extractor
-from lamina.capture.llm.counts import DropReason, ModelCounts
 from lamina.capture.llm.extractor import CONFIDENCE, LlmExtractor
 from lamina.capture.llm.prompts import ModelStatement, ModelStatements, PairAnswers
 from lamina.capture.llm.statement_merge import MAX_STATEMENTS
+from lamina.capture.receipt import DropReason, ModelCounts
 from lamina.clock import FixedClock
 from lamina.models.chat_budget import ChatBudget, DailyLimits
 from lamina.models.chat_schema import build_wire_schema, find_unbounded

@@ -10,9 +10,8 @@ from datetime import UTC, datetime
 import pytest
 
 from lamina.capture.extractor import CapturedTurn
-from lamina.capture.llm.counts import DropReason
-from lamina.capture.llm.quote_support import QuotedPassage, find_named_days, find_unsupported_reason
-from lamina.capture.llm.quotes import QuoteFinder
+from lamina.capture.llm.quotes import QuotedPassage, QuoteFinder, find_named_days, find_unsupported_reason
+from lamina.capture.receipt import DropReason
 
 AT = datetime(2023, 5, 8, 13, tzinfo=UTC)
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from lamina.capture.extractor import CapturedTurn
 from lamina.capture.llm.prompts import MAX_TURNS, batch_turns
-from lamina.capture.llm.quote_support import find_named_days, has_only_known_names, occurs_in, parse_stated_day
-from lamina.capture.llm.quotes import QuoteFinder
+from lamina.capture.llm.quotes import QuoteFinder, find_named_days, has_only_known_names, occurs_in, parse_stated_day
 from lamina.models.prompt_fence import sanitise
 
 AT = datetime(2023, 5, 8, 13, tzinfo=UTC)

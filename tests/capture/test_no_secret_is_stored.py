@@ -1,6 +1,6 @@
 """Secrets reach no file, index, journal or log, whichever verb they came with.
 
-Covers `lamina.capture.redact.placeholders`.
+Covers `lamina.capture.redact.secret_values`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Source code is split into definitions with their comments, and long ones at their methods.
 
-Covers `lamina.capture.pieces.source_code`.
+Covers `lamina.capture.pieces.text_format`.
 """
 
 from __future__ import annotations

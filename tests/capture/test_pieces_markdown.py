@@ -1,6 +1,6 @@
 """Markdown is split at headings, which are context for what follows; code blocks stay whole.
 
-Covers `lamina.capture.pieces.code_fences`.
+Covers `lamina.capture.pieces.piece`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Text is stored immediately and read for statements immediately or later, each passage once.
 
-Covers `lamina.capture.change.supersession`, `lamina.capture.change.verdict_completion` and `lamina.engine.captures`.
+Covers `lamina.capture.change.supersession`, `lamina.capture.change.change_detection` and `lamina.engine.captures`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from fake_state_models import FakeStateModel
 from lamina import FixedClock, Memory, Result, Settings, Status
 from lamina.atom.decisions import LIKELY_CHANGE_CONFIDENCE
 from lamina.atom.provenance import Scope
-from lamina.capture.extractor import CapturedTurn, ExtractedStatement
+from lamina.capture.extractor import CapturedTurn, ExtractedStatement, StateExtractor
 from lamina.capture.queued_extraction import ExtractionPolicy, ExtractionSchedule
-from lamina.capture.state_extractor import StateExtractor
 from lamina.capture.statement_extractor import StatementExtractor
 from lamina.states.state_reader import StateReader
 from lamina.store.queue import SessionBacklog

@@ -1,6 +1,6 @@
 """Secrets are removed from a text before anything else reads it, and nothing else is.
 
-Covers `lamina.capture.redact.secret_formats` and `lamina.capture.redact.secret_span`.
+Covers `lamina.capture.redact.secret_formats` and `lamina.capture.redact.secret_values`.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def test_a_token_inside_a_word_is_ignored() -> None:
 
 
 def test_a_valid_checksum_outweighs_the_form_of_a_placeholder() -> None:
-    from lamina.capture.redact.checks import base62_crc32
+    from lamina.capture.redact.secret_values import base62_crc32
 
     body = "x" * 30
     assert redact(f"npm_{body}{base62_crc32(body)}").secrets

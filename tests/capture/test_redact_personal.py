@@ -7,7 +7,7 @@ import random
 import pytest
 
 from lamina.capture.redact import redact
-from lamina.capture.redact.checks import is_bech32, passes_luhn, passes_mod97
+from lamina.capture.redact.secret_values import is_bech32, passes_luhn, passes_mod97
 
 SEED = 4711
 
@@ -86,6 +86,6 @@ def test_check_digits_agree_with_published_examples() -> None:
 
 
 def test_a_github_checksum_agrees_with_a_published_example() -> None:
-    from lamina.capture.redact.checks import base62_crc32
+    from lamina.capture.redact.secret_values import base62_crc32
 
     assert base62_crc32("zQWBuTSOoRi4A9spHcVY5ncnsDkxkJ") == "0mLq17"

@@ -9,10 +9,8 @@ import pytest
 
 from corpus import read_corpus
 from lamina.capture.redact import redact
-from lamina.capture.redact.recovery_secrets import find_recovery_secrets
-from lamina.capture.redact.secret_words import is_descriptive
-from lamina.capture.redact.spoken_codes import find_spoken_codes
-from lamina.capture.redact.spoken_passwords import find_spoken_passwords
+from lamina.capture.redact.secret_values import is_descriptive
+from lamina.capture.redact.spoken_secrets import find_recovery_secrets, find_spoken_codes, find_spoken_passwords
 
 DATA = Path(__file__).parent / "data"
 LANGUAGES = {"en", "de", "fr", "es", "it", "pt"}

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -209,8 +209,9 @@ def test_an_agent_may_import_without_gaining_trust(tmp_path: Path) -> None:
 
 
 IMPORTING = """
-import sys, lamina
-with lamina.open(sys.argv[1], watch=False) as memory:
+import datetime, sys, lamina
+clock = lamina.FixedClock(datetime.datetime.fromisoformat(sys.argv[3]))
+with lamina.open(sys.argv[1], watch=False, clock=clock) as memory:
     def tell(text, done, total):
         print(done, flush=True)
     memory.import_(sys.argv[2], progress=tell)
@@ -224,9 +225,12 @@ def test_an_import_killed_repeatedly_stores_everything_once(tmp_path: Path, monk
     facts = tmp_path / "facts"
     for n in range(130):
         lattice(facts, f"f{n:03}", f"Ann owns book number {n}.")
-    for victim, path in ((4, source), (13, source), (22, source), (60, facts), (115, facts)):
+    # Each import begins after the lease of the killed one has expired.
+    begin = datetime(2026, 11, 14, 12, tzinfo=UTC)
+    for n, (victim, path) in enumerate(((4, source), (13, source), (22, source), (60, facts), (115, facts))):
+        at = begin + timedelta(minutes=n)
         with subprocess.Popen(
-            [sys.executable, "-c", IMPORTING, str(tmp_path / "vault"), str(path)],
+            [sys.executable, "-c", IMPORTING, str(tmp_path / "vault"), str(path), at.isoformat()],
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, "LAMINA_EMBEDDER": "none", "LAMINA_BACKGROUND": "false"},
@@ -236,7 +240,7 @@ def test_an_import_killed_repeatedly_stores_everything_once(tmp_path: Path, monk
                 if int(line) >= victim:
                     process.send_signal(signal.SIGKILL)
                     break
-    with lamina.open(tmp_path / "vault", watch=False) as memory:
+    with lamina.open(tmp_path / "vault", watch=False, clock=FixedClock(begin + timedelta(minutes=9))) as memory:
         rest = memory.import_(source), memory.import_(facts)
         assert 0 < rest[0].conversations < count
         assert 0 < rest[1].facts < 130

@@ -5,7 +5,7 @@ Covers `lamina.store.sqlite.index_dump`, `lamina.sync.edit_commit` and `lamina.s
 A Hypothesis machine works on a real vault with real SQLite files. It keeps a simple model of what every atom should be,
 and at the end of each run compares the index with one made anew, the state with one read from nothing but the files,
 and the journal with what it led to. LAMINA_MACHINE_RUNS raises the number of runs, LAMINA_MACHINE_SEED chooses
-them (`random` for new ones, as `make torture` does), LAMINA_MACHINE_SHRINK makes a failure short.
+them (`random` for new ones), LAMINA_MACHINE_SHRINK makes a failure short. `make torture` runs them as a suite.
 """
 
 from __future__ import annotations
@@ -937,13 +937,10 @@ def damage(index: Path, how: str, chance: random.Random) -> None:
     index.write_bytes(bytes(data))
 
 
-@pytest.mark.timeout(3600)
-def test_a_rebuilt_index_equals_the_incremental_one(caplog: pytest.LogCaptureFixture) -> None:
-    seed = random.SystemRandom().randrange(2**32) if SEED == "random" else int(SEED)
-    print(f"LAMINA_MACHINE_SEED={seed}")
-    caplog.set_level(logging.ERROR, logger="lamina")  # the tired disk is complained about at every turn
+def run_histories(seed: int, runs: int) -> None:
+    """Run so many random histories of a vault, each to its end; the first failure raises."""
     profile = settings(
-        max_examples=RUNS,
+        max_examples=runs,
         stateful_step_count=STEPS,
         deadline=None,
         print_blob=True,
@@ -952,3 +949,11 @@ def test_a_rebuilt_index_equals_the_incremental_one(caplog: pytest.LogCaptureFix
         phases=PHASES,
     )
     run_state_machine_as_test(hypothesis.seed(seed)(VaultMachine), settings=profile)
+
+
+@pytest.mark.timeout(3600)
+def test_a_rebuilt_index_equals_the_incremental_one(caplog: pytest.LogCaptureFixture) -> None:
+    seed = random.SystemRandom().randrange(2**32) if SEED == "random" else int(SEED)
+    print(f"LAMINA_MACHINE_SEED={seed}")
+    caplog.set_level(logging.ERROR, logger="lamina")  # the tired disk is complained about at every turn
+    run_histories(seed, RUNS)

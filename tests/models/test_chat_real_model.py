@@ -23,9 +23,9 @@ from lamina.atom.atom import Atom, AtomId, Evidence
 from lamina.capture.change.change_nomination import SentenceLine
 from lamina.capture.extractor import CapturedTurn, ExtractedStatement
 from lamina.capture.llm.change_nominator import ChatNominator
-from lamina.capture.llm.counts import ModelCounts
 from lamina.capture.llm.extractor import LlmExtractor
-from lamina.capture.llm.quote_support import occurs_in
+from lamina.capture.llm.quotes import occurs_in
+from lamina.capture.receipt import ModelCounts
 from lamina.models.anthropic_chat import AnthropicChat
 from lamina.models.chat import system_message, user_message
 from lamina.models.chat_budget import ChatBudget, DailyLimits, TokenPrices

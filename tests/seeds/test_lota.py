@@ -1,6 +1,6 @@
 """The statements of the seed 002 (Lota), as `docs/seeds/lota.md` lists them, tried with the shipped program.
 
-Covers `lamina.capture.stated_relations` and `lamina.recall.related_memories`.
+Covers `lamina.capture.change.change_nomination` and `lamina.recall.related_memories`.
 """
 
 from __future__ import annotations
@@ -317,8 +317,10 @@ def test_each_fact_is_new_superseding_contradicting_enriching_or_a_duplicate(mem
     assert say("My editor is vim on the laptop in the kitchen.", "c") is Result.ENRICHES
     claim: dict[str, Any] = {"subject": "Ann", "attribute": "employer"}
     memory.remember("Ann works for Acme.", value="Acme", valid_from=NOON - DAY, **claim)
-    assert memory.remember("Ann works for Bolt.", value="Bolt", **claim).outcomes[0].result is Result.SUPERSEDES
-    contradicting = memory.remember("Ann works for Cray.", value="Cray", valid_from=NOON, **claim)
+    successor = memory.remember("Ann works for Bolt.", value="Bolt", **claim)
+    assert successor.outcomes[0].result is Result.SUPERSEDES
+    start = successor.atom.valid_from
+    contradicting = memory.remember("Ann works for Cray.", value="Cray", valid_from=start, **claim)
     assert contradicting.outcomes[0].result is Result.CHALLENGED
     assert [str(relation.name) for relation in contradicting.atom.relations] == ["contradicts"]
     ended = {atom.value: atom.status for atom in memory.list(status=None) if atom.attribute}

@@ -2,7 +2,7 @@
 
 `docs/seeds/remnic.md` has the table. Covers `lamina.dream.guidelines_step`, `lamina.dream.topics`,
 `lamina.engine.atom_listing`, `lamina.lifecycle.standing`, `lamina.lifecycle.action_policy`,
-`lamina.review.ageing_signals`, `lamina.review.ageing_signals` and `lamina.capture.guidelines`.
+`lamina.review.ageing_signals`, `lamina.review.ageing_signals` and `lamina.capture.extractor`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from command_result import Cli
 from lamina import Atom, FixedClock, InvalidInput, Memory, Refused, Result, Settings, Status
 from lamina.atom.kinds import KINDS, memory_kind_of
 from lamina.capture.box import IDLE_TIMEOUT, MAX_STATEMENTS, MIN_TOPIC_OVERLAP
-from lamina.capture.guidelines import read_guidelines
+from lamina.capture.extractor import read_guidelines
 from lamina.capture.queued_extraction import ExtractionPolicy, ExtractionSchedule
 from lamina.capture.urgency_patterns import sounds_important
 from lamina.dream.change_policy import filter_plan

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import lamina
 from lamina import Atom, Block, InvalidInput, Memory, Origin, Refused, Status
 from lamina.recall.context_packing import estimate_tokens, minimum_budget, pack_context
-from lamina.working.block_entries import (
+from lamina.working.block import (
     ENTRIES_AFTER_FOLD,
     FOLDED_ROLE,
     MAX_ENTRIES,

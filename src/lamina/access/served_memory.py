@@ -24,7 +24,8 @@ class ServedMemory:
         """Return the served memory for an opened memory; its settings have the rate limits unless some are given."""
         settings, state = memory.settings, memory.engine.store.admin.access
         limits = limits or RateLimits(settings.serve_reads_per_minute, settings.serve_writes_per_minute)
-        return cls(memory, AccessTokenStore(state, memory.now), RateLimiter(state, limits))
+        # The clock itself: `memory.now` reads the journal, and a request must not wait for a commit to be admitted.
+        return cls(memory, AccessTokenStore(state, memory.engine.clock.now), RateLimiter(state, limits))
 
     def memory_for(self, caller: Principal) -> Memory:
         """Return the memory as this caller may use it; the journal calls a person `human`, an agent by its token."""

@@ -10,16 +10,14 @@ from datetime import datetime, timedelta
 from lamina.atom.atom import Atom, AtomId, IdSource
 from lamina.atom.provenance import statements_need_review
 from lamina.atom.status import Status
-from lamina.capture.caller_input import Draft
-from lamina.capture.change.declared_statements import TOPIC_KINDS, LoadStates, compare_declared
+from lamina.capture.caller_input import Conversation, Draft
+from lamina.capture.change.change_detection import TOPIC_KINDS, LoadStates, compare_declared, complete_verdicts
 from lamina.capture.change.repetitions import drop_stored_pieces, filters_of_ended_statements
-from lamina.capture.change.verdict_completion import complete_verdicts
-from lamina.capture.conversation import Conversation
 from lamina.capture.erased_text import remove_erased_sentences
 from lamina.capture.extractor import CapturedTurn
+from lamina.capture.own_words import describe_removal
 from lamina.capture.pieces import TextPiece
 from lamina.capture.queued_extraction import make_queue_entries, report_failed_extraction
-from lamina.capture.recalled_context import describe_removal
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.segment import (
     SegmentTarget,
@@ -38,8 +36,8 @@ from lamina.capture.statement_commit import (
     write_with_retries,
 )
 from lamina.capture.statement_extractor import StatementExtractor
+from lamina.capture.statement_scores import SurpriseScorer
 from lamina.capture.store_reads import StoreReads, WriteContext, new_ids
-from lamina.capture.surprise import SurpriseScorer
 from lamina.errors import StoreError
 from lamina.logs import summarise_error
 from lamina.models.embedder import Embedder

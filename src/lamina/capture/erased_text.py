@@ -13,7 +13,7 @@ from lamina.atom.atom import Atom, AtomId
 from lamina.atom.claim import claim_of, comparable_value
 from lamina.atom.provenance import TRUST, Origin, Scope, organisation_name
 from lamina.atom.sentence_removal import Span, erase_spans, is_distinctive, sentences_with_neighbours
-from lamina.capture.conversation import Conversation
+from lamina.capture.caller_input import Conversation
 from lamina.capture.pieces import TextPiece
 from lamina.capture.store_reads import StoreReads
 from lamina.store.base import Store

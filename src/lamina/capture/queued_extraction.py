@@ -25,8 +25,8 @@ from lamina.capture.receipt import Receipt
 from lamina.capture.segment import turns_of
 from lamina.capture.statement_commit import SegmentBatch, Writer, commit_verdicts, write_with_retries
 from lamina.capture.statement_extractor import CONTEXT_TURNS, StatementExtractor
+from lamina.capture.statement_scores import URGENT_SURPRISE, SurpriseScorer
 from lamina.capture.store_reads import StoreReads, WriteContext, new_ids
-from lamina.capture.surprise import URGENT_SURPRISE, SurpriseScorer
 from lamina.capture.urgency_patterns import sounds_important
 from lamina.errors import LaminaError, StoreError
 from lamina.logs import summarise_error

@@ -19,10 +19,17 @@ from lamina.atom.provenance import statements_need_review
 from lamina.atom.status import Status
 from lamina.capture.box import assign_boxes, filter_recent
 from lamina.capture.caller_input import CONTENT_LIMIT, parse_draft
-from lamina.capture.change.change_nomination import Nomination, Nominator, nominate_changes
+from lamina.capture.change.change_detection import complete_verdicts
+from lamina.capture.change.change_nomination import (
+    Nomination,
+    Nominator,
+    StatementPair,
+    find_stored_statements,
+    link_stated_relations,
+    nominate_changes,
+    nominate_stated_changes,
+)
 from lamina.capture.change.repetitions import Replays, drop_replays, find_replays
-from lamina.capture.change.verdict_completion import complete_verdicts
-from lamina.capture.change.working_set import filter_about
 from lamina.capture.classification import StatementVerdict
 from lamina.capture.existing_statements import filters_of_candidates
 from lamina.capture.extractor import (
@@ -32,23 +39,16 @@ from lamina.capture.extractor import (
     ExtractionResult,
     Extractor,
     StoredStatement,
+    follow_guidelines,
     run_extractor,
+    speaker_subject,
 )
-from lamina.capture.guidelines import follow_guidelines
-from lamina.capture.llm.counts import ModelCounts
 from lamina.capture.memory_requests import find_labelled_statements, find_remember_requests
-from lamina.capture.recalled_context import remove_recalled_context
-from lamina.capture.state_extractor import speaker_subject
-from lamina.capture.stated_relations import (
-    StatementPair,
-    find_stored_statements,
-    link_stated_relations,
-    nominate_stated_changes,
-)
+from lamina.capture.own_words import is_echo, is_memory_talk, remove_recalled_context, score_importance
+from lamina.capture.receipt import ModelCounts
 from lamina.capture.statement_commit import classify_statements
-from lamina.capture.statement_filters import is_echo, is_memory_talk, score_importance
-from lamina.capture.store_reads import WriteContext
-from lamina.capture.surprise import SurpriseScorer
+from lamina.capture.statement_scores import SurpriseScorer
+from lamina.capture.store_reads import WriteContext, filter_about
 from lamina.errors import InvalidInput
 from lamina.lifecycle.action_policy import PolicyContext, PolicyRuling, decide, storing_action
 from lamina.logs import summarise_error

@@ -81,7 +81,7 @@ def revoke(session: CommandSession, name: NameArgument) -> CommandResult:
 def _token_store(session: CommandSession) -> AccessTokenStore:
     from lamina.access import AccessTokenStore
 
-    return AccessTokenStore(session.memory.engine.store.admin.access, session.memory.now)
+    return AccessTokenStore(session.memory.engine.store.admin.access, session.memory.engine.clock.now)
 
 
 def _token_fields(token: AccessToken) -> tuple[tuple[str, str], ...]:

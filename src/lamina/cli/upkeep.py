@@ -18,6 +18,7 @@ from lamina.cli.progress import ProgressBar
 from lamina.cli.receipts import DRY_RUN_NOTE
 
 if TYPE_CHECKING:
+    from lamina.engine.backups import BackupReport
     from lamina.review import Diagnosis
     from lamina.sync import SyncReport
 
@@ -113,12 +114,60 @@ def doctor(
     deep: Annotated[
         bool, typer.Option("--deep", help="Also verify the journal's hash chain and compare the index.")
     ] = False,
+    repair: Annotated[
+        bool,
+        typer.Option("--repair", help="First repair a damaged journal or marker; no other process may use the vault."),
+    ] = False,
 ) -> CommandResult:
     """Check the vault and say how to fix problems; the exit code is 1 if there are any."""
+    from lamina.clock import SystemClock
+    from lamina.engine.backups import repair_vault
+
+    repaired: list[str] = []
+    if repair:
+        with _show_spinner("repairing the vault"):
+            repaired = repair_vault(session.choice.require_folder(), SystemClock())
     with _show_spinner("checking the vault"):
+        if repair and not repaired:
+            session.memory.engine.store.admin.problems.clear(".", ["repaired"])
         diagnosis = session.memory.upkeep.doctor(deep=deep)
-    data = {"healthy": diagnosis.healthy, **asdict(diagnosis)}
-    return CommandResult(data, tuple(_diagnosis_blocks(diagnosis)), 0 if diagnosis.healthy else 1)
+    data = {"healthy": diagnosis.healthy, **asdict(diagnosis), "repaired": repaired}
+    lines = tuple(TextLine(line, "yellow") for line in repaired)
+    return CommandResult(data, lines + tuple(_diagnosis_blocks(diagnosis)), 0 if diagnosis.healthy else 1)
+
+
+@command(app, "backup", example="lamina backup /mnt/disk/memory-2026-11-19")
+def backup(
+    session: CommandSession, path: Annotated[Path, typer.Argument(help="A new folder outside of the vault.")]
+) -> CommandResult:
+    """Write a consistent copy of the vault while others write; `lamina restore` reads it back."""
+    with _show_spinner("writing the backup"):
+        report = session.memory.upkeep.backup(path)
+    return CommandResult(asdict(report), (FieldList(_backup_fields(report)),))
+
+
+@command(app, "restore", example="lamina restore /mnt/disk/memory-2026-11-19 --to ~/lamina")
+def restore(
+    session: CommandSession,
+    source: Annotated[Path, typer.Argument(help="A folder that `lamina backup` wrote.")],
+    to: Annotated[
+        Path | None, typer.Option("--to", metavar="PATH", help="The vault to restore; default: the chosen vault.")
+    ] = None,
+) -> CommandResult:
+    """Restore a backup and check it: hash chain, counts and the hash of every file. Stop other processes first.
+
+    A vault at that place is moved aside, not deleted.
+    """
+    from lamina.engine.backups import restore_backup
+
+    target = (to or session.choice.folder).expanduser().absolute()
+    with _show_spinner("restoring the backup"):
+        report, old = restore_backup(source.expanduser().absolute(), target)
+    notes = (TextLine(f"the vault that was there is now {old}", "yellow"),) if old else ()
+    data = {**asdict(report), "path": str(target), "replaced": str(old) if old else None}
+    return CommandResult(
+        data, (TextLine(f"restored to {target} and checked"), FieldList(_backup_fields(report)), *notes)
+    )
 
 
 @command(app, "stats", example="lamina stats --json  ·  lamina stats --plot memory.svg")
@@ -172,6 +221,10 @@ def export(
     with _show_spinner("writing the export"):
         place = memory.export(path, format=format, history=history, layer=layer, status=status)
     return CommandResult({"path": str(place), "format": format, "dry_run": False}, (TextLine(f"written to {place}"),))
+
+
+def _backup_fields(report: BackupReport) -> tuple[tuple[str, str], ...]:
+    return tuple((name, str(value)) for name, value in asdict(report).items() if name != "path")
 
 
 @contextmanager

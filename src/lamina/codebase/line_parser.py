@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from lamina.capture.pieces.source_code import is_definition
+from lamina.capture.pieces.text_format import is_definition
 from lamina.codebase.signatures import (
     MAX_DECLARATION_LENGTH,
     ParsedSource,

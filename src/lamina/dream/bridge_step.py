@@ -21,7 +21,7 @@ from lamina.atom.decisions import PROPOSAL_TYPE_KEY, ProposalType
 from lamina.atom.passage import is_role
 from lamina.atom.provenance import Origin
 from lamina.atom.status import RECALL_WEIGHT, Status
-from lamina.capture.llm.quote_support import has_only_known_names
+from lamina.capture.llm.quotes import has_only_known_names
 from lamina.dream.model_thresholds import SimilarityThresholds, similarity_thresholds
 from lamina.dream.step import PlanBuilder, StepContext, StepPlan
 from lamina.lifecycle.relation_strength import TRAVERSAL_THRESHOLD

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lamina.capture.pieces.code_fences import find_code_fences
+from lamina.capture.pieces.piece import find_code_fences
 from lamina.capture.pieces.text_format import CODE_SUFFIXES, MARKDOWN_SUFFIXES
 from lamina.text.sentences import find_sentences
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from lamina.capture.llm.quote_support import has_only_known_names
+from lamina.capture.llm.quotes import has_only_known_names
 from lamina.dream.entity_page_text import PageLine, happened_at, render_line
 from lamina.models.chat import Chat, Message, system_message, user_message
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise

@@ -19,11 +19,10 @@ from lamina.atom.passage import Passage
 from lamina.atom.provenance import Origin, statements_need_review
 from lamina.atom.status import Status
 from lamina.capture.change.repetitions import is_trusted_passage
-from lamina.capture.change.working_set import WorkingSet
 from lamina.capture.classification import DOUBTFUL
-from lamina.capture.llm.quote_support import occurs_in
+from lamina.capture.llm.quotes import occurs_in
 from lamina.capture.prose import find_statable_sentences
-from lamina.capture.store_reads import StoreReads
+from lamina.capture.store_reads import StoreReads, WorkingSet
 from lamina.dream.entity_pages import is_plain_statement
 from lamina.dream.step import LIVE, TEXT_CHARS, PlanBuilder, StepContext, StepPlan
 from lamina.lifecycle.signals import recorded_at

@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field
 from lamina.atom.atom import Atom, Signals, effective_from
 from lamina.atom.passage import passage_model_text, passages_of
 from lamina.atom.status import Status
-from lamina.capture.llm.quote_support import has_only_known_names
+from lamina.capture.llm.quotes import has_only_known_names
 from lamina.dream.clusters import find_clusters
 from lamina.dream.duplicate_proposals import propose_duplicates
 from lamina.dream.model_thresholds import similarity_thresholds

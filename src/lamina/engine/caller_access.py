@@ -126,7 +126,7 @@ class CallerAccess:
         try:
             since, self._pages_position = self._pages_position, store.journal.position()
             if self._pages_position != since:
-                cascade_changes(store, self.caller.scopes, since, self.engine.ids, self.now())
+                cascade_changes(store, self.caller.scopes, since, self.engine.ids, self.engine.clock.now())
         except LaminaError as error:
             logger.warning("pages will be updated by the next dream: %s", summarise_error(error))
 

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from lamina.atom.atom import Atom
 from lamina.atom.provenance import Scope
 from lamina.capture.box import seal_boxes
+from lamina.capture.caller_input import Conversation
 from lamina.capture.capture import capture
-from lamina.capture.conversation import Conversation
 from lamina.capture.extractor import CapturedTurn
 from lamina.capture.queued_extraction import (
     ExtractionPolicy,
@@ -166,7 +166,7 @@ class SessionReading:
         )
 
     def _is_sealing_due(self) -> bool:
-        return self._sealed_at is None or abs(self._access.now() - self._sealed_at) >= SEAL_INTERVAL
+        return self._sealed_at is None or abs(self._access.engine.clock.now() - self._sealed_at) >= SEAL_INTERVAL
 
     def _seal_boxes(self) -> dict[Scope, dict[str, str]]:
         """Seal finished boxes; return the names of the entities in them, by scope."""

@@ -34,6 +34,7 @@ from lamina.store.base import Store, TransactionMode
 from lamina.store.projection import KnownFiles
 from lamina.sync import Progress, SyncReport, VaultSync
 from lamina.vault.disk import Disk
+from lamina.vault.disk_reserve import DiskReserve, fill_reserve, is_nearly_full, release_reserve
 
 
 @contextmanager
@@ -57,10 +58,10 @@ class Effects:
     """Syncs files, wakes workers, takes leases, asks other processes and erases."""
 
     def __init__(
-        self, store: Store, disk: Disk, sync: VaultSync, models: ModelRegistry, background: BackgroundWork
+        self, store: Store, disk: Disk, sync: VaultSync, models: ModelRegistry, background: BackgroundWork, state: Path
     ) -> None:
         self._store, self._disk, self._sync, self._models = store, disk, sync, models
-        self._background = background
+        self._background, self._state = background, state
         self._recall_delegate: RecallDelegate | None = None
         self._trial_thread: int | None = None
 
@@ -136,6 +137,16 @@ class Effects:
             receipt = eraser.erase(targets, reason)
         self._background.wake_encoding()
         return receipt
+
+    @contextmanager
+    def room_to_erase(self) -> Iterator[None]:
+        """Free the space that is kept for erasing on a full disk, and take it again at the end."""
+        if is_nearly_full(self._state, DiskReserve.ERASING):
+            release_reserve(self._state, DiskReserve.ERASING)
+        try:
+            yield
+        finally:
+            fill_reserve(self._state)
 
     def import_inbox(self, process: Callable[[], InboxResult]) -> InboxResult:
         """Import the inbox. If the disk fails, log it: the files stay there and are imported later."""
@@ -238,6 +249,11 @@ class TrialEffects:
     def finish_erasures(self) -> None:
         """Leave interrupted erasures for later."""
 
+    @contextmanager
+    def room_to_erase(self) -> Iterator[None]:
+        """Free nothing."""
+        yield
+
     def erase(self, eraser: Eraser, targets: Sequence[Atom], reason: str) -> ErasureReceipt:
         """Return what an erasure would remove."""
         return dry_run_receipt(eraser.plan(targets))
@@ -286,3 +302,11 @@ class TrialEffects:
     ) -> DreamReport:
         """Run a dream without a lease, and report what its steps would do."""
         return dream(contexts, steps, self._store, at, is_approved=is_approved, dry_run=True, progress=progress)
+
+
+class ReadOnlyEffects(TrialEffects):
+    """The effects of a vault on a read-only disk: files are not read again, and the store refuses every change."""
+
+    def erase(self, eraser: Eraser, targets: Sequence[Atom], reason: str) -> ErasureReceipt:
+        """Refuse: nothing can be erased."""
+        raise StoreError("the disk is read-only: nothing can be erased; make it writable and try again")

@@ -19,13 +19,14 @@ def erase(
 
     With `everywhere`, the same words are erased from all other memories too.
     """
-    access.sync_files()
-    targets = [*(access.find_atom(atom_id) for atom_id in ids), *_session_atoms(access, session)]
-    if not targets:
-        raise NotFound(
-            f"there is nothing of session {session!r}" if session else "give the ids or the session to erase"
-        )
-    return access.engine.effects.erase(_make_eraser(access, everywhere), targets, reason)
+    with access.engine.effects.room_to_erase():
+        access.sync_files()
+        targets = [*(access.find_atom(atom_id) for atom_id in ids), *_session_atoms(access, session)]
+        if not targets:
+            raise NotFound(
+                f"there is nothing of session {session!r}" if session else "give the ids or the session to erase"
+            )
+        return access.engine.effects.erase(_make_eraser(access, everywhere), targets, reason)
 
 
 def _session_atoms(access: CallerAccess, session: str | None) -> list[Atom]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lamina.atom.provenance import Scope
-from lamina.capture.conversation import Conversation
+from lamina.capture.caller_input import Conversation
 from lamina.capture.receipt import Receipt
 from lamina.capture.statement_commit import Writer
 from lamina.engine.caller_access import CallerAccess

@@ -101,7 +101,7 @@ class SecurityMiddleware:
         self.app, self._rules, self._metrics = app, rules, metrics
         self._served_memory, self._allowed_hosts, self._body_seconds = served_memory, allowed_hosts, body_seconds
         memory = served_memory.memory
-        self._idempotency_keys = IdempotencyKeys(memory.engine.store.admin.access, memory.now)
+        self._idempotency_keys = IdempotencyKeys(memory.engine.store.admin.access, memory.engine.clock.now)
         self._on_close, self._render_page = on_close, render_page
         self._late_tasks: set[asyncio.Task[None]] = set()
         self._slow_slots, self._last_warnings = asyncio.Semaphore(MAX_SLOW_REQUESTS), dict[tuple[str, bool], float]()

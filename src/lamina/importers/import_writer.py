@@ -16,7 +16,7 @@ from lamina.atom.atom import AtomId, IdSource, is_atom_id
 from lamina.atom.passage import passages_of
 from lamina.atom.provenance import Origin, readable_scopes
 from lamina.atom.sentence_removal import ERASED_MARK
-from lamina.capture.conversation import Conversation, parse_conversation
+from lamina.capture.caller_input import Conversation, parse_conversation
 from lamina.capture.erased_text import remove_erased_sentences
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.redact import redact

@@ -22,7 +22,7 @@ class TokenStates(StrEnum):
     NONE = "none"
     """No token states: one vector for each chunk is all there is."""
     SIGNS = "signs"
-    """The sign of every dimension of every token's contextual state, one bit each (`vectors/packed_states.py`)."""
+    """The sign of every dimension of every token's contextual state, one bit each (`vectors/stored_vectors.py`)."""
     NIBBLES = "nibbles"
     """One of sixteen levels for every dimension of every token's contextual state, half a byte each."""
     PIECES = "pieces"

@@ -85,7 +85,7 @@ class CandidateSearch:
         exact = find_named_atoms(
             self._question.text, self._filter.scopes, self._filter.statuses, self._store, unmatched
         )
-        candidates = self._select_candidates([(atom_id, 1) for atom_id in exact])
+        candidates = self._select_candidates({(atom_id, 1) for atom_id in exact})
         for candidate in candidates:
             if candidate.key[0] in exact:
                 name, amount = exact[candidate.key[0]]

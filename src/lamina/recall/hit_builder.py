@@ -26,7 +26,7 @@ from lamina.recall.result_selection import count_omitted, select_results
 from lamina.recall.scoring_profiles import LONG_SESSION, ScoringProfile
 from lamina.recall.selected_models import SelectedModels
 from lamina.recall.state_terms import STATE_TERM, StateTerms
-from lamina.store.encodings import PassageKey, TextVectors
+from lamina.store.encodings import PassageKey, PassageVectors
 from lamina.store.precision import FULL_BITS
 from lamina.vectors.fisher_rao import frqad
 from lamina.vectors.integer_vectors import Floats
@@ -234,7 +234,7 @@ def _measure_precision(
     return {key: _measure_vectors(question, vectors) for key, vectors in stored.items()}
 
 
-def _measure_vectors(question: Floats, vectors: TextVectors) -> VectorPrecision:
+def _measure_vectors(question: Floats, vectors: PassageVectors) -> VectorPrecision:
     """Return the precision of the vector that is nearest to the question."""
     bits, rows = vectors.bits, vectors.rows
     nearest = rows[int(np.argmax(rows @ question))].astype(np.float64)

@@ -22,7 +22,7 @@ from lamina.atom.decisions import (
 )
 from lamina.atom.provenance import TRUST, Origin
 from lamina.atom.status import ENDED, Status, TransitionCause
-from lamina.capture.change.declared_statements import LoadStates, compare_declared
+from lamina.capture.change.change_detection import LoadStates, compare_declared
 from lamina.capture.change.dependants import DependencyRule, add_dependants
 from lamina.capture.classification import CORRECTION, StatementVerdict, classify
 from lamina.capture.existing_statements import ExistingStatements

@@ -149,6 +149,8 @@ class FileCleanup:
             for file in sorted(root.rglob(pattern)):
                 if ".git" not in file.parts and self._home not in file.parents:
                     yield f"{file}: an editor's backup or swap file; delete it"
+        for folder in sorted(self._home.glob("damaged-*/")):
+            yield f"{folder}: a journal that was repaired is kept there, with its text; delete it"
         tool = vault_setup.sync_tool(root)
         if tool:
             yield f"{tool}: other machines and its version history still have the old files"

@@ -8,7 +8,7 @@ from typing import Any
 from lamina.atom.atom import Atom
 from lamina.capture.caller_input import parse_draft, parse_text, redact_fields
 from lamina.capture.metadata_contracts import complete_metadata
-from lamina.capture.valence import score_valence
+from lamina.capture.statement_scores import score_valence
 
 _TIME_FIELDS = frozenset({"valid_from", "valid_until"})
 

@@ -60,8 +60,8 @@ class TextEncoding:
 
 
 @dataclass(frozen=True, slots=True)
-class TextVectors:
-    """The vectors of a text, one row per chunk, and the bits per dimension that they are stored in."""
+class PassageVectors:
+    """The vectors of a passage, one row per chunk, and the bits per dimension that they are stored in."""
 
     bits: int
     rows: Floats
@@ -111,7 +111,7 @@ class Encodings(Protocol):
 
     def vectors(
         self, model: str, keys: Collection[PassageKey], *, only_reduced: bool = False
-    ) -> dict[PassageKey, TextVectors]:
+    ) -> dict[PassageKey, PassageVectors]:
         """Return the vectors of passages, without those not encoded; `only_reduced`: those in less than full
         precision."""
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lamina.testing.access import AccessContract
-from lamina.testing.admin import ProblemContract, RecallContract, UsageContract
+from lamina.testing.admin import AccessContract, ProblemContract, RecallContract, UsageContract
 from lamina.testing.atom_reads import AtomReadContract
 from lamina.testing.capabilities import Capability
 from lamina.testing.commit_rules import RuleContract

@@ -109,7 +109,7 @@ def vault_id(root: Path) -> str:
     """Return the id of a vault, which stays the same when it is moved; InvalidInput if the marker file is damaged."""
     stored_id = _read_marker(root / MARKER_FILE).get("id")
     if not isinstance(stored_id, str) or not _VAULT_ID.fullmatch(stored_id):
-        raise InvalidInput(f"{root / MARKER_FILE} is damaged: it has no id; delete it and open the vault again")
+        raise InvalidInput(f"{root / MARKER_FILE} is damaged: it has no id; `lamina doctor --repair` makes it anew")
     return stored_id
 
 
@@ -148,7 +148,7 @@ def _read_marker(marker: Path) -> dict[str, object]:
     try:
         return tomllib.loads(marker.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{marker} is damaged: {error}; delete it and open the vault again") from error
+        raise InvalidInput(f"{marker} is damaged: {error}; `lamina doctor --repair` makes it anew") from error
 
 
 def _write_new(path: Path, text: str) -> None:

@@ -17,9 +17,8 @@ from lamina.atom.status import Status
 from lamina.capture.change.dependants import may_challenge
 from lamina.capture.change.forget_target import ForgetCandidate, ForgetTarget
 from lamina.capture.change.repetitions import add_evidence, add_repetitions, text_of_evidence
-from lamina.capture.change.working_set import CURRENT_STATUSES, FORGETTABLE_STATUSES, WorkingSet
 from lamina.capture.existing_statements import FORGET_REQUESTED_AT
-from lamina.capture.extractor import CapturedTurn
+from lamina.capture.extractor import CapturedTurn, speaker_subject
 from lamina.capture.memory_requests import (
     MIN_PROBABILITY,
     MIN_PROBABILITY_LIGHT,
@@ -29,7 +28,7 @@ from lamina.capture.memory_requests import (
 )
 from lamina.capture.prose import is_pasted, is_question
 from lamina.capture.segment import turns_of
-from lamina.capture.state_extractor import speaker_subject
+from lamina.capture.store_reads import CURRENT_STATUSES, FORGETTABLE_STATUSES, WorkingSet
 from lamina.states.state_reader import StateReader
 from lamina.text.analyser import content_tokens
 from lamina.text.normal_form import one_line

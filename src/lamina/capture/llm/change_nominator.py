@@ -10,7 +10,7 @@ from lamina.atom.passage import is_role
 from lamina.capture.change.change_nomination import Nomination, Nominations, SentenceLine
 from lamina.capture.llm.grammatical_person import find_pronoun_persons
 from lamina.capture.llm.prompts import MAX_PAIRS, PairAnswers, comparison_prompt
-from lamina.capture.llm.quote_support import content_words, occurs_in
+from lamina.capture.llm.quotes import content_words, occurs_in
 from lamina.models.chat import Chat
 from lamina.text.analyser import analyse
 from lamina.text.normal_form import normal_form

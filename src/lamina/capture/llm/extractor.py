@@ -14,22 +14,22 @@ from lamina.capture.extractor import (
     ExtractedStatement,
     ExtractionResult,
     Extractor,
+    GuidedExtractor,
     StatedRelation,
     StoredStatement,
 )
-from lamina.capture.guidelines import GuidedExtractor
-from lamina.capture.llm.counts import DropReason, ModelCounts
 from lamina.capture.llm.prompts import ModelStatement, ModelStatements, PromptTurn, batch_turns, extraction_prompt
-from lamina.capture.llm.quote_support import (
+from lamina.capture.llm.quotes import (
     QuotedPassage,
+    QuoteFinder,
     content_words,
     find_named_days,
     find_unsupported_reason,
     occurs_in,
     parse_stated_day,
 )
-from lamina.capture.llm.quotes import QuoteFinder
 from lamina.capture.llm.statement_merge import merge_statements
+from lamina.capture.receipt import DropReason, ModelCounts
 from lamina.models.chat import Chat
 from lamina.models.errors import ModelError
 from lamina.models.prompt_fence import strip_invisible

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from lamina.capture.extractor import ExtractedStatement
-from lamina.capture.llm.counts import DropReason
-from lamina.capture.llm.quote_support import content_words, find_names, time_words
+from lamina.capture.llm.quotes import content_words, find_names, time_words
+from lamina.capture.receipt import DropReason
 from lamina.text.analyser import STOP_WORDS, analyse
 
 DEFAULT_KIND = "fact"

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lamina.capture.redact.placeholders import is_placeholder, is_reference, is_uuid, looks_random
-from lamina.capture.redact.secret_span import SecretSpan
+from lamina.capture.redact.secret_values import SecretSpan, is_placeholder, is_reference, is_uuid, looks_random
 
 _FOREIGN_WORDS = "contraseña|senha|wachtwoord|lösenord|hasło|parola|пароль|密码|密碼|パスワード|비밀번호"
 _STEMS = ("pass", "pwd", "pw", "secret", "token", "key", "credential", "pin", *_FOREIGN_WORDS.split("|"))

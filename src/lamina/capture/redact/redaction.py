@@ -11,15 +11,19 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lamina.capture.redact.checks import passes_luhn, passes_mod97
 from lamina.capture.redact.named_secrets import find_named_secrets
-from lamina.capture.redact.placeholders import is_placeholder, is_reference, looks_random
-from lamina.capture.redact.recovery_secrets import find_recovery_secrets
 from lamina.capture.redact.secret_formats import find_formatted_secrets
-from lamina.capture.redact.secret_span import SecretFinder, SecretSpan
-from lamina.capture.redact.secret_words import is_descriptive
-from lamina.capture.redact.spoken_codes import find_spoken_codes
-from lamina.capture.redact.spoken_passwords import find_spoken_passwords
+from lamina.capture.redact.secret_values import (
+    SecretFinder,
+    SecretSpan,
+    is_descriptive,
+    is_placeholder,
+    is_reference,
+    looks_random,
+    passes_luhn,
+    passes_mod97,
+)
+from lamina.capture.redact.spoken_secrets import find_recovery_secrets, find_spoken_codes, find_spoken_passwords
 
 _URL = re.compile(r"://([^\s/:@\"'<>`]{0,200}):([^\s/\"'<>`]{1,300})@(?=[\w\[.-])")
 _HEADER = re.compile(

@@ -10,9 +10,16 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from lamina.capture.redact.checks import has_base62_crc32, has_discord_user_id, is_bech32, is_json_web_token
-from lamina.capture.redact.placeholders import is_placeholder, looks_random
-from lamina.capture.redact.secret_span import SecretSpan, is_word_start
+from lamina.capture.redact.secret_values import (
+    SecretSpan,
+    has_base62_crc32,
+    has_discord_user_id,
+    is_bech32,
+    is_json_web_token,
+    is_placeholder,
+    is_word_start,
+    looks_random,
+)
 
 Check = Callable[[str], bool]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lamina.capture.own_words import remove_recalled_context
 from lamina.capture.pieces import TextFormat, detect_format, split_text
 from lamina.capture.pieces.text_format import MARKDOWN_SUFFIXES
-from lamina.capture.recalled_context import remove_recalled_context
 from lamina.errors import NotFound
 from lamina.importers.documents.html_text import find_declared_encoding, html_to_markdown
 from lamina.importers.documents.office_files import read_docx, read_pptx, read_xlsx

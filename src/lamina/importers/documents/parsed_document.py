@@ -90,8 +90,6 @@ def check_archive(path: Path) -> None:
             for part in parts:
                 _check_declared_size(archive, part)
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError, OverflowError) as error:
-        if isinstance(error, UnreadableDocument):
-            raise
         raise UnreadableDocument(path, f"it is damaged: {error}") from error
 
 

@@ -103,6 +103,12 @@ def past_versions(db: Database, atom_id: AtomId, head: Atom) -> list[Atom]:
     return versions
 
 
+def replay_atoms(db: Database, ids: Sequence[str]) -> list[Atom]:
+    """Return the atoms that their versions lead to, without those whose text was erased."""
+    atoms = [_latest(revisions) for _, revisions in _revisions(db, ids, None)]
+    return [atom for atom in atoms if atom is not None]
+
+
 def _only_grew(head: Atom, changes: Sequence[Record]) -> bool:
     """Return whether the passages before these changes are unchanged, and were so all the time."""
     contents = [change["content"] for change in changes if "content" in change]

@@ -171,6 +171,25 @@ class Database:
             finally:
                 self._db.set_busy_handler(self._handle_busy)
 
+    def forbid_writes(self) -> None:
+        """Refuse every later change with StoreError."""
+        self.run("PRAGMA query_only=1")
+
+    def keep_log(self) -> None:
+        """Leave the log as it is when the connection is closed, so that a damaged file is kept as it was found."""
+        self._db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+
+    def copy_to(self, path: Path) -> None:
+        """Write the database as it is at this moment to a new file, while other processes write."""
+        with self._lock, translate_errors(self.path):
+            target = apsw.Connection(str(path))
+            try:
+                with target.backup("main", self._db, "main") as backup:
+                    backup.step(-1)
+            finally:
+                target.close()
+        path.chmod(0o600)
+
     def is_current_file(self) -> bool:
         """Return whether the file at the path is still the one that was opened."""
         try:
@@ -265,13 +284,17 @@ def translate_errors(path: Path) -> Iterator[None]:
         raise StoreError(
             f"the disk is full; nothing was changed. Free some space beside {path.name} and try again"
         ) from error
-    except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.NoMemError) as error:
+    except apsw.ReadOnlyError as error:
+        raise StoreError(
+            "the disk is read-only: nothing can be written, and nothing was changed; reading goes on"
+        ) from error
+    except (apsw.IOError, apsw.CantOpenError, apsw.PermissionsError, apsw.NoMemError) as error:
         raise StoreError(
             f"{path.name}: {error}; the change was not acknowledged. Check the disk and try again"
         ) from error
     except (apsw.Error, UnicodeDecodeError) as error:
         # Our statements are valid, so any other error means that the file does not contain what we wrote.
-        raise CorruptDatabase(f"{path.name} is damaged: {error}") from error
+        raise CorruptDatabase(f"{path.name} is damaged: {error}; `lamina doctor --repair` repairs it") from error
 
 
 def _is_failed_sync(error: BaseException | None) -> bool:

@@ -15,8 +15,8 @@ from lamina.store.encodings import (
     EncodingCounts,
     PackedStates,
     PassageKey,
+    PassageVectors,
     TextEncoding,
-    TextVectors,
     UnencodedText,
     to_unencoded_text,
 )
@@ -121,18 +121,18 @@ class SqliteEncodings:
 
     def vectors(
         self, model: str, keys: Collection[PassageKey], *, only_reduced: bool = False
-    ) -> dict[PassageKey, TextVectors]:
-        def read(index: SqliteIndex) -> dict[PassageKey, TextVectors]:
+    ) -> dict[PassageKey, PassageVectors]:
+        def read(index: SqliteIndex) -> dict[PassageKey, PassageVectors]:
             if not keys or (only_reduced and not index.state.coarse_count):
                 return {}
             condition = f" AND v.bits<{FULL_BITS}" if only_reduced else ""
             rows = index.db.rows(_VECTORS + condition, (json.dumps(sorted(keys)), model))
-            vectors: dict[PassageKey, TextVectors] = {}
+            vectors: dict[PassageKey, PassageVectors] = {}
             for bits in {row[2] for row in rows}:
                 same_bits = [row for row in rows if row[2] == bits]
                 decoded = _unpack_vectors(bits, [row[3] for row in same_bits])
                 vectors |= {
-                    (AtomId(row[0]), row[1]): TextVectors(bits, vector)
+                    (AtomId(row[0]), row[1]): PassageVectors(bits, vector)
                     for row, vector in zip(same_bits, decoded, strict=True)
                 }
             return vectors

@@ -6,10 +6,11 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from typing import Any
 
-from lamina.store.sqlite.database import Database
+from lamina.store.sqlite.database import CorruptDatabase, Database
 
 REWRITE_PREFIX = "retold:"
 """Prefix of the batch of an erasure that rewrote versions; the digest of the rewritten rows follows."""
@@ -36,6 +37,22 @@ def find_broken_links(db: Database) -> list[str]:
         ):
             faults.append(f"journal: commit {seq} is missing, but its content exists")
     return faults
+
+
+def count_intact(db: Database) -> int:
+    """Return how many commits from the first one on are intact and chained, as far as they can be read."""
+    previous, count = b"", 0
+    with suppress(CorruptDatabase):
+        rewritten = _rewritten_digests(db, [])
+        last = db.one("SELECT max(seq) FROM commits")
+        for seq in range(1, (int(last[0] or 0) if last else 0) + 1):
+            row = db.one("SELECT * FROM commits WHERE seq=?", (seq,))
+            if row is None or row[-1] != chain_hash(previous, row[:-1]):
+                break
+            if not _is_entry_intact(db, seq, row[-2], rewritten):
+                break
+            previous, count = row[-1], seq
+    return count
 
 
 def _rewritten_digests(db: Database, faults: list[str]) -> dict[tuple[int, int], bytes]:

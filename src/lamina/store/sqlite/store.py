@@ -16,6 +16,7 @@ from lamina.store.sqlite.current_index import CurrentIndex
 from lamina.store.sqlite.encodings import SqliteEncodings
 from lamina.store.sqlite.graph import SqliteGraph
 from lamina.store.sqlite.history import HistoryFile
+from lamina.store.sqlite.history_repair import HISTORY, check_copy, mark_as_checked
 from lamina.store.sqlite.in_memory_vectors import SEARCH_LIMITS, SearchLimits
 from lamina.store.sqlite.journal import SqliteJournal
 from lamina.store.sqlite.passages import SqlitePassages
@@ -31,11 +32,15 @@ class SqliteStore:
         self, folder: Path, clock: Clock, *, vfs: str | None = None, limits: SearchLimits = SEARCH_LIMITS
     ) -> None:
         self.lock = threading.RLock()
-        self.history = HistoryFile(folder / "history.db", vfs=vfs)
+        is_copy = check_copy(folder, clock, vfs=vfs)
+        self.history = HistoryFile(folder / HISTORY, vfs=vfs)
+        mark_as_checked(folder)
         db = self.history.db
         self.signals = SqliteSignals(db)
         with db.close_on_error():
             self.current_index = CurrentIndex(folder, self.history, self.signals, self.lock, vfs=vfs, limits=limits)
+            if is_copy:
+                self.current_index.rebuild()
         self.journal = SqliteJournal(self.history, clock, self.lock)
         self.atoms = SqliteAtoms(self.history, self.lock)
         self.passages = SqlitePassages(self.current_index, SqliteEncodings(self.current_index, self.history))

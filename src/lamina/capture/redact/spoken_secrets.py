@@ -1,24 +1,30 @@
-"""Passwords called by their name in ordinary speech, logins, and settings with a name and a value apart."""
+"""Secrets as people say them: passwords, codes, and what restores an account, in the words of seven languages."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from lamina.capture.redact.placeholders import is_uuid
-from lamina.capture.redact.secret_span import SecretSpan
-from lamina.capture.redact.secret_words import (
+from lamina.capture.redact.secret_values import (
     ACCOUNT,
     ANY_CASE,
+    CARD,
+    CHANGED,
     CODE,
     COMMON_WORDS,
     COPULA,
     END_OF_VALUE,
+    HARMLESS_CODE,
+    LOCK,
     PASSWORD,
+    PLACE,
+    SELF_NAMED_CODE,
     SIGN_OR_DIGIT,
     UNITS,
+    SecretSpan,
     is_descriptive,
     is_harmless,
+    is_uuid,
     without_punctuation,
 )
 
@@ -196,3 +202,165 @@ def _find_phrases(text: str) -> Iterator[SecretSpan]:
 def _span(match: re.Match[str], group: int | str) -> SecretSpan:
     start = match.start(group)
     return SecretSpan(start, start + len(without_punctuation(match[group])), "password")
+
+
+_TOKEN = re.compile(
+    r"(?<![\w.,:/$€£-])(?:\d{1,2} (?:left|right|links|rechts)(?:,? (?:then )?\d{1,2} (?:left|right|links|rechts)){1,4}"
+    r"|[#*]?\d(?:[ -]?\d){2,11}(?:[A-Za-z]{1,3})?[#*]?|[A-Z]{2,5}\d{1,2}|[#*]?\d{1,6}[A-Za-z]{1,3}\d{1,8}[#*]?"
+    r"|[A-Za-z]{1,3}-?\d{3,8}"
+    r"[A-Za-z]?[#*]?)(?![\w%€$£/]|[.,:]\d)"
+)
+MAX_DIGITS = 8
+"""Longer numbers are telephone, card or account numbers, not what one types at a door."""
+_CHARS_BEFORE, _CHARS_AFTER = 80, 50
+_SENTENCE_END = re.compile(
+    r"[.!?]\s+(?!(?:it|that)['’]?s\b|it is\b|(?:es|das) ist\b|c['’]est\b|es el\b|es la\b|è il\b|é o\b)|\n", ANY_CASE
+)
+_CONNECTOR = rf"(?:{COPULA}|{CHANGED}|[.!?]\s+(?:it|that)['’]?s[ ]|[.!?]\s+(?:es|das) ist[ ]|[.!?]\s+c['’]est[ ])"
+_NAMED_CODE = re.compile(
+    rf"\b(?:{SELF_NAMED_CODE}|{CODE})(?:['’]s)?\b(?:[^\d=:]{{0,60}}?{_CONNECTOR}"
+    rf"|(?:(?:[ ]\w{{1,5}}){{0,2}}[ ]{PLACE})?[ ])\Z",
+    ANY_CASE,
+)
+_OPENED = re.compile(
+    rf"\b{LOCK}\b[^\d]{{0,50}}?[ ](?:opens? with|wants|takes|uses|used|wants the code|geht mit|geht auf mit|öffnet mit"
+    rf"|s['’]ouvre"
+    r" avec|se abre con|abre con|abre com|si apre con|punch in|type in|type|enter|press|pon|marca|teclea|digita|digite"
+    r"|tippe?|tapez|composez)[ ]\Z",
+    ANY_CASE,
+)
+_TYPED = re.compile(
+    r"\b(?:use|type|type in|enter|punch in|press|dial|tipp?e?|gib|drücke|tape[rz]?|composez|pon|marca|teclea|digita"
+    r"|digite)[ ]\Z",
+    ANY_CASE,
+)
+_TYPED_AFTER = re.compile(rf"[ ](?:\w{{1,12}}[ ]){{1,4}}?{LOCK}\b", ANY_CASE)
+_NAMED_AFTER = re.compile(
+    rf"[ ](?:is|ist|est|es|è|é|was)[ ](?:\w{{1,12}}[ ]){{1,3}}?(?:{PLACE}[ -]?{CODE}|{SELF_NAMED_CODE}"
+    rf"|{CODE}[^.\n!?]{{1,30}}?\b{PLACE})\b",
+    ANY_CASE,
+)
+_UNLOCK = re.compile(r"\b(?:unlock|entsperren|déverrouiller|desbloquear|sbloccare)\b", ANY_CASE)
+_CODE_NAME = re.compile(rf"\b(?:{CODE}|{SELF_NAMED_CODE})\b", ANY_CASE)
+_LOCK = re.compile(rf"\b(?:{LOCK}|{CARD})\b", ANY_CASE)
+_NOT_A_CODE_BEFORE = re.compile(
+    r"(?:\b(?:in|since|until|at|by|room|apartment|apt|flat|unit|number|no|house|street|floor|seit|bis|um|zimmer|nummer"
+    r"|depuis"
+    r"|chambre|numéro|desde|habitación|número|dal|camera|numero|desde|quarto|extension|ext|bus|line|year|ending in"
+    r"|phone|call"
+    r"|from|option|version)\.?|#)[ ]\Z",
+    ANY_CASE,
+)
+_SELF_NAMED = re.compile(rf"(?<![\"'])\b(?:{SELF_NAMED_CODE}|pin)\b", ANY_CASE)
+_ANY_PLACE = re.compile(rf"\b{PLACE}\b", ANY_CASE)
+_CODE_STEM_WORDS = """
+    code cód codi combo combi kombi pin puk clav zahl nummer cvv cvc pad box numero use type enter punch press dial
+    tip gib drück tape composez marca teclea digit open takes wants geht öffnet ouvre abre apre pon
+"""
+_CODE_STEMS = tuple(_CODE_STEM_WORDS.split())
+
+
+def find_spoken_codes(text: str) -> Iterator[SecretSpan]:
+    """Yield every number that is said to open a door, a card, a safe or an account."""
+    lowered = text.lower()
+    if not any(stem in lowered for stem in _CODE_STEMS):
+        return
+    for match in _TOKEN.finditer(text):
+        value = match.group()
+        if sum(map(str.isalnum, value)) < 3 or sum(map(str.isdigit, value)) > MAX_DIGITS:
+            continue
+        before = _SENTENCE_END.split(text[max(0, match.start() - _CHARS_BEFORE) : match.start()])[-1]
+        after = _SENTENCE_END.split(text[match.end() : match.end() + _CHARS_AFTER])[0]
+        if not UNITS.match(after) and _is_announced(before, after):
+            yield SecretSpan(*match.span(), "code")
+
+
+def _is_announced(before: str, after: str) -> bool:
+    """Return whether the words around a number say that it is a code and what it opens."""
+    named = _NAMED_CODE.search(before)
+    if named:
+        is_place_named = _SELF_NAMED.search(before) or _ANY_PLACE.search(before) or _ANY_PLACE.search(after)
+        return bool(is_place_named) and HARMLESS_CODE.search(before[max(0, named.start() - 16) :]) is None
+    mentioned = list(_CODE_NAME.finditer(before + "\0" + after))
+    if mentioned and not _NOT_A_CODE_BEFORE.search(before):
+        around = before + "\0" + after
+        return _LOCK.search(around) is not None and HARMLESS_CODE.search(around) is None
+    if _OPENED.search(before) or _NAMED_AFTER.match(after):
+        return True
+    return _TYPED.search(before) is not None and bool(_TYPED_AFTER.match(after) or _UNLOCK.search(before))
+
+
+_SEED = re.compile(
+    r"\b(?:totp|2fa|mfa|otp|setup key|einrichtungsschlüssel|authenticator|autenti(?:c|k)a[dt]or\w*|authentifi\w*"
+    r"|two[- ]factor|zwei-?faktor)[^\n]{0,60}?(?<![A-Za-z0-9])"
+    r"((?-i:[A-Z2-7]{4}(?:[ -]?[A-Z2-7]{4}){3,15}|[a-z2-7]{4}(?:[ ]?[a-z2-7]{4}){3,15}|[A-Z2-7]{16,64}))"
+    r"(?![A-Za-z0-9])",
+    ANY_CASE,
+)
+_SEED_ADDRESS = re.compile(r"otpauth://[^\s]{0,200}?secret=([A-Za-z2-7]{8,128})", ANY_CASE)
+_PHRASE_NAME = re.compile(
+    r"\b(?:seed|mnemonic|recovery|wallet|wiederherstellungs\w{0,12}|récupération|phrase secrète|recuperación|semilla"
+    r"|recupero"
+    r"|frase segreta|recuperação|semente|24[ -](?:words|wörter|mots|palabras|parole|palavras))\b",
+    ANY_CASE,
+)
+_WORDS = re.compile(
+    r"(?:(?:\d{1,2}[.):]?\s?)?(?<![^\W_])[^\W\d_]{2,10}(?:[ \n]|,\s?)\s?){11,39}(?:\d{1,2}[.):]?\s?)?[^\W\d_]{3,10}"
+)
+_PHRASE_WORD = re.compile(r"[^\W\d_]+")
+_MIN_WORDS = 12
+_RECOVERY_CHARS_BEFORE, _CHARS_INSIDE = 120, 40
+_BACKUP_CODES = re.compile(
+    r"\b(?:(?:backup|recovery|rescue|emergency|one-time)[ -]codes?|(?:backup|wiederherstellungs|notfall)-?codes?"
+    r"|codes? de (?:secours|récupération)|códigos? de (?:respaldo|recuperación|recuperação|backup|emergencia|segurança)"
+    r"|codici di (?:backup|recupero|emergenza))\b[^\d]{0,60}?[:=\s]\s{0,3}"
+    r"((?:(?=[A-Za-z-]{0,12}\d)[A-Za-z0-9]{2,12}(?:[ -][A-Za-z0-9]{2,12})?(?:[\s,;/]{1,3}(?:(?:and|und|et|y|e)[ ])?"
+    r"|$)){1,16})",
+    ANY_CASE,
+)
+_CODE = re.compile(r"(?=[A-Za-z-]{0,12}\d)[A-Za-z0-9]{3,12}(?:-[A-Za-z0-9]{2,12}){0,4}")
+_RECOVERY_STEM_WORDS = """
+    seed setup einricht phrase frase words mnemonic wallet wiederher recover backup rescue emergency secours récup
+    recup respaldo notfall segurança one-time totp 2fa mfa otp authent autentic factor faktor
+"""
+_RECOVERY_STEMS = tuple(_RECOVERY_STEM_WORDS.split())
+
+
+def find_recovery_secrets(text: str) -> Iterator[SecretSpan]:
+    """Yield seeds of one-time passwords, recovery phrases of twelve words and more, and backup codes."""
+    lowered = text.lower()
+    if not any(stem in lowered for stem in _RECOVERY_STEMS):
+        return
+    for match in _SEED.finditer(text):
+        if _is_seed(match[1]):
+            yield SecretSpan(*match.span(1), "one-time password seed")
+    for match in _SEED_ADDRESS.finditer(text):
+        yield SecretSpan(*match.span(1), "one-time password seed")
+    if _PHRASE_NAME.search(text):
+        yield from _find_recovery_phrases(text)
+    for match in _BACKUP_CODES.finditer(text):
+        for item in _CODE.finditer(match[1]):
+            start = match.start(1) + item.start()
+            yield SecretSpan(start, start + len(item.group()), "recovery code")
+
+
+def _find_recovery_phrases(text: str) -> Iterator[SecretSpan]:
+    for match in _WORDS.finditer(text):
+        if not _PHRASE_NAME.search(text, max(0, match.start() - _RECOVERY_CHARS_BEFORE), match.start() + _CHARS_INSIDE):
+            continue
+        run: list[re.Match[str]] = []
+        for word in _PHRASE_WORD.finditer(match.group()):
+            if word.group().lower() not in COMMON_WORDS:
+                run.append(word)
+            elif len(run) < _MIN_WORDS:
+                run.clear()
+            else:
+                break
+        if len(run) >= _MIN_WORDS:
+            yield SecretSpan(match.start() + run[0].start(), match.start() + run[-1].end(), "recovery phrase")
+
+
+def _is_seed(value: str) -> bool:
+    """Return whether a run of base-32 characters is no run of words: it has digits, or is in capitals throughout."""
+    compact = value.replace(" ", "").replace("-", "")
+    return len(compact) >= 16 and (any(char.isdigit() for char in compact) or compact.isupper())

@@ -10,8 +10,7 @@ from daily_sessions import START, Days
 
 from lamina import Status
 from lamina.atom.atom import Atom, Evidence
-from lamina.capture.change.working_set import WorkingSet
-from lamina.capture.store_reads import StoreReads
+from lamina.capture.store_reads import StoreReads, WorkingSet
 
 
 @pytest.fixture

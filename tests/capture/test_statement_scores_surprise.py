@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import lamina
 from lamina import Settings
 from lamina.atom.provenance import Scope
-from lamina.capture.surprise import MIN_IMPORTANCE, SurpriseScorer, surprise_from_distances
+from lamina.capture.statement_scores import MIN_IMPORTANCE, SurpriseScorer, surprise_from_distances
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 LOCAL = Scope("org:local")

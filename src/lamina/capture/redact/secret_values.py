@@ -1,10 +1,181 @@
-"""Words of six languages with which people speak of passwords and codes, and words that are never one."""
+"""The form of secrets: their spans, their checksums, and the words and placeholders that are none."""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import json
+import math
 import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from lamina.capture.redact.placeholders import is_placeholder, is_reference
+ESCAPE_LETTERS = "nrtbfv"
+
+
+class SecretSpan(NamedTuple):
+    """The place of a secret and its name; never the secret itself."""
+
+    start: int
+    end: int
+    name: str
+
+
+SecretFinder = Callable[[str], Iterator[SecretSpan]]
+
+
+def is_word_start(text: str, position: int) -> bool:
+    r"""Return whether no word runs into this position; the letter of an escape such as `\n` or `%3D` is no word."""
+    if position == 0 or not (text[position - 1].isalnum() and text[position - 1].isascii()):
+        return True
+    before = text[max(0, position - 6) : position]
+    is_escape = before[-2:-1] == "\\" and before[-1] in ESCAPE_LETTERS
+    return is_escape or before[-3:-2] == "%" or before[-4:-2] == "\\x" or before[:2] == "\\u"
+
+
+_BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_BECH32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+_BECH32_STEPS = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
+
+
+def base62_crc32(body: str) -> str:
+    """Return the six characters that end a GitHub or npm token, computed from the thirty before them."""
+    number, digits = zlib.crc32(body.encode()), ""
+    while number:
+        number, digit = divmod(number, 62)
+        digits = _BASE62[digit] + digits
+    return digits.rjust(6, "0")
+
+
+def has_base62_crc32(token: str) -> bool:
+    """Return whether a token `xxx_` + 36 characters ends in its own checksum."""
+    body = token.rpartition("_")[2]
+    return len(body) == 36 and body.isascii() and base62_crc32(body[:30]) == body[30:]
+
+
+def bech32_checksum(prefix: str, words: list[int]) -> list[int]:
+    """Return the six five-bit words that end a Bech32 string (BIP 173)."""
+    expanded = [ord(char) >> 5 for char in prefix] + [0] + [ord(char) & 31 for char in prefix]
+    state = _bech32_state([*expanded, *words, 0, 0, 0, 0, 0, 0]) ^ 1
+    return [(state >> 5 * (5 - at)) & 31 for at in range(6)]
+
+
+def is_bech32(text: str) -> bool:
+    """Return whether a string of one case ends in the checksum of the text before it."""
+    prefix, separator, data = text.lower().rpartition("1")
+    if not separator or len(data) < 6 or any(char not in _BECH32 for char in data):
+        return False
+    words = [_BECH32.index(char) for char in data]
+    return bech32_checksum(prefix, words[:-6]) == words[-6:]
+
+
+def _bech32_state(words: list[int]) -> int:
+    state = 1
+    for word in words:
+        top = state >> 25
+        state = (state & 0x1FFFFFF) << 5 ^ word
+        for bit, step in enumerate(_BECH32_STEPS):
+            state ^= step if top >> bit & 1 else 0
+    return state
+
+
+def is_json_web_token(token: str) -> bool:
+    """Return whether the first part decodes to a JSON object, as the header of a JSON web token does."""
+    header = token.partition(".")[0]
+    try:
+        return isinstance(json.loads(_decode_base64(header)), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def has_discord_user_id(token: str) -> bool:
+    """Return whether the first part decodes to the id of a Discord user."""
+    try:
+        return _decode_base64(token.partition(".")[0]).isdigit()
+    except ValueError:
+        return False
+
+
+def _decode_base64(part: str) -> bytes:
+    try:
+        return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
+    except binascii.Error as error:
+        raise ValueError("not base64") from error
+
+
+def passes_luhn(number: str) -> bool:
+    """Return whether the last digit of a card number is its check digit."""
+    digits = [int(char) for char in number if char.isdigit()]
+    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
+    return (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+def passes_mod97(account: str) -> bool:
+    """Return whether the two check digits of an international bank account number are right."""
+    rotated = account[4:] + account[:4]
+    return int("".join(str(int(char, 36)) for char in rotated)) % 97 == 1
+
+
+_PLACEHOLDER = re.compile(
+    r"example|x{5}|your[-_ ]|[-_<]your|changeme|change[-_ ]me|placeholder|redacted|dummy|sample|insert|replace"
+    r"|\btodo\b|foo_?bar|\.\.\.|…|\*{3}|#{3}|•{3}|_here\b|-here\b|-goes-",
+    re.IGNORECASE,
+)
+_CODE = re.compile(
+    r"^\$[A-Z_][A-Z0-9_]*$|\$\{|\$\(|\{\{|^\{[^{}]*\}$|\{[A-Za-z_][\w.\[\]]*\}|^<[^<>]*>$|^\[[^\]]*\]$|%\(\w+\)|^%[sdr]|^%\w+%$|^@\w+@$"
+    r"|^&\w+$|^!\w+$|::|->|=>|^\w+(?:\.\w+)*\(.*\)$"
+    r"|^(?:os|env|process|self|this|cls|config|settings|args|options|params|request|req|ctx|secrets|vars|var|data|local"
+    r"|module|props|state|event|user|credentials)[.?\[]"
+)
+_DIGEST = re.compile(r"(?:sha\d{1,3}|md5)[-:=$]|\$2[aby]\$|\$(?:argon2|pbkdf2|scrypt|[156]\$)|\{SSHA", re.IGNORECASE)
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_PATH = re.compile(r"^(?:\.{0,2}/|~/|[A-Za-z]:\\|https?://|file:|[\w-]+/[\w./-]+\.\w{1,5}$)")
+_LETTERS = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{3,}")
+_CHANGE = re.compile(r"(?<=[a-z])[A-Z]|(?<=[A-Za-z])\d|(?<=\d)[A-Za-z]")
+_VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
+_CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{5}", re.IGNORECASE)
+
+
+def is_placeholder(value: str) -> bool:
+    """Return whether a value is a placeholder for a secret by its words, or hardly varies."""
+    return len(set(value)) < min(6, max(3, len(value) // 4)) or _PLACEHOLDER.search(value) is not None
+
+
+def is_reference(value: str) -> bool:
+    """Return whether a value is code, a variable, a path, an address or a digest: it leads to a secret and is none."""
+    return any(form.search(value) for form in (_CODE, _PATH)) or _DIGEST.match(value) is not None
+
+
+def is_uuid(value: str) -> bool:
+    """Return whether a value is a UUID."""
+    return _UUID.fullmatch(value) is not None
+
+
+def entropy(value: str) -> float:
+    """Return the entropy of a value in bits per character, by its own letter counts."""
+    total = len(value)
+    return -sum(count / total * math.log2(count / total) for count in Counter(value).values()) if total else 0.0
+
+
+def word_share(value: str) -> float:
+    """Return the share of a value that is in pronounceable runs of letters: large in a name, small in random text."""
+    pronounceable = sum(
+        len(run.group())
+        for run in _LETTERS.finditer(value)
+        if len(run.group()) >= 4 and _VOWEL.search(run.group()) and not _CONSONANTS.search(run.group())
+    )
+    return pronounceable / len(value) if value else 0.0
+
+
+def looks_random(value: str) -> bool:
+    """Return whether a long value looks random: it varies and is not made of words."""
+    is_varied = entropy(value) >= min(3.0, math.log2(max(2, len(value))) * 0.75)
+    is_mixed = any(char.isdigit() for char in value) or entropy(value) >= 4.0
+    changes_often = len(value) >= 20 and len(_CHANGE.findall(value)) >= len(value) / 5
+    return is_varied and is_mixed and word_share(value) < (0.8 if changes_often else 0.45)
+
 
 ANY_CASE = re.IGNORECASE
 

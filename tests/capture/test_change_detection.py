@@ -1,6 +1,6 @@
 """Declared statements without an attribute: what surely replaces one of its topic ends it, what is unclear is a pair.
 
-Covers `lamina.capture.change.declared_statements`.
+Covers `lamina.capture.change.change_detection`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.capture.valence import score_valence
+from lamina.capture.statement_scores import score_valence
 
 PLEASANT = (
     "We got married in June, the happiest day of my life.",
