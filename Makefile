@@ -54,7 +54,7 @@ coverage: .venv/judges
 	$(BIN)/coverage json --quiet -o .coverage/report.json
 	$(BIN)/python scripts/coverage_table.py .coverage/report.json
 
-# Every suite at full size, about two hours on two free cores; after an interruption it goes on where it was.
+# Every suite at full size, two to three hours on two free cores; after an interruption it goes on where it was.
 # `make torture TORTURE="--minutes 5"` bounds each suite. docs/reliability.md says what is tried.
 TORTURE ?=
 torture: .venv/ready

@@ -210,18 +210,11 @@ def _open_local_socket(state: Path) -> Iterator[list[socket.socket]]:
     if _is_in_use(path):
         yield []
         return
-    path.unlink(missing_ok=True)
     local_socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     with local_socket:
-        old_umask = os.umask(0o177)
-        try:
-            local_socket.bind(str(path))
-        except OSError as error:
-            logger.warning("no socket for local programs: %s", error.strerror)
+        if not _bind_privately(local_socket, path):
             yield []
             return
-        finally:
-            os.umask(old_umask)
         local_socket.listen(BACKLOG)
         inode = path.stat().st_ino
         try:
@@ -230,6 +223,20 @@ def _open_local_socket(state: Path) -> Iterator[list[socket.socket]]:
             with suppress(FileNotFoundError):
                 if path.stat().st_ino == inode:
                     path.unlink()
+
+
+def _bind_privately(local_socket: socket.socket, path: Path) -> bool:
+    """Bind a socket to a path for this user only; return whether the disk allowed it."""
+    old_umask = os.umask(0o177)
+    try:
+        path.unlink(missing_ok=True)
+        local_socket.bind(str(path))
+    except OSError as error:
+        logger.warning("no socket for local programs: %s", error.strerror)
+        return False
+    finally:
+        os.umask(old_umask)
+    return True
 
 
 def _create_private_folder(folder: Path) -> None:

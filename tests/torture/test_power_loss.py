@@ -43,6 +43,7 @@ from lamina.vault.disk import Disk
 HISTORY, LOG = ".lamina/history.db", ".lamina/history.db-wal"
 IMAGES_OF_A_MOMENT = 16
 OPEN_SHARE = 25
+SETTLED_FOLDERS = ("atoms", "sessions", "inbox")
 _CONFLICT = re.compile(r"\.lamina/conflicts/\S+\.md")
 DEEP_SHARE = 5
 
@@ -88,6 +89,14 @@ def test_a_file_that_a_crash_emptied_while_a_save_waited_beside_it_is_written_ag
             state.apply(op)
     write_tree(tmp_path / "image", state.whole() | {path: b""})
     assert judge_image(tmp_path / "image", [ack_of(first)], [(first.id, "Mint tea is")], deep=True) == []
+
+
+def test_a_folder_that_a_crash_took_with_its_new_files_is_made_again(tmp_path: Path) -> None:
+    with open_vault(tmp_path / "vault") as memory:
+        acks = [ack_of(memory.remember(f"Statement {n} of the first day.").atom) for n in range(2)]
+    image = {name: data for name, data in read_tree(tmp_path / "vault").items() if not name.startswith("atoms/")}
+    write_tree(tmp_path / "image", image)
+    assert judge_image(tmp_path / "image", acks, [], deep=True) == []
 
 
 class Workload:
@@ -330,8 +339,10 @@ class Images:
 
 
 def write_tree(root: Path, tree: Tree) -> None:
-    """Write the files of an image to an empty folder."""
+    """Write the files of an image to an empty folder; the folders of a new vault were on the disk before."""
     shutil.rmtree(root, ignore_errors=True)
+    for name in SETTLED_FOLDERS:
+        (root / name).mkdir(parents=True)
     for name, data in tree.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_bytes(data)

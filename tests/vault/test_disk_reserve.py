@@ -73,3 +73,28 @@ def test_a_vault_whose_reserve_is_gone_says_that_the_disk_failed(small_disk: Pat
     assert not list((small_disk / "vault/.lamina").glob("reserve-*"))
     with pytest.raises(StoreError, match=r"disk"):
         lamina.open(small_disk / "vault", watch=False, background=False)
+
+
+def test_a_vault_on_a_read_only_disk_answers_and_says_why_nothing_can_be_written(
+    small_disk: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with lamina.open(small_disk / "vault", watch=False, background=False) as memory:
+        for n in range(5):
+            memory.remember(f"Fact {n} is about cup {n}.")
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with lamina.open(small_disk / "vault", watch=False, background=False) as memory:
+        assert "is read-only: memories can be read" in caplog.text
+        assert "Fact 3 is about cup 3." in [hit.text for hit in memory.recall("cup 3").hits]
+        atom = memory.list()[0]
+        assert memory.get(atom.id) == atom
+        assert memory.export(tmp_path / "export.json").exists()
+        for write in (lambda: memory.remember("New."), lambda: memory.pin(atom.id), lambda: memory.erase(atom.id)):
+            with pytest.raises(StoreError, match="the disk is read-only"):
+                write()
+        scratch = memory.engine.scratch
+        assert scratch is not None
+    assert not Path(scratch.name).exists()
+    subprocess.run(["mount", "-o", "remount,rw", str(small_disk)], check=True)
+    with lamina.open(small_disk / "vault", watch=False, background=False) as memory:
+        assert memory.remember("Writable again.").atom
+        assert len(memory.list()) == 6

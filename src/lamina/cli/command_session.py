@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -64,7 +64,8 @@ class CommandSession:
         marker = self.memory.engine.state / f"told-{name}"
         if text and not marker.exists():
             self.output.print_note(text)
-            marker.touch()
+            with suppress(OSError):  # on a read-only disk it is printed again
+                marker.touch()
 
     def embed_pending(self) -> None:
         """Compute missing vectors now, with a progress bar, so that the next recall does not wait for them.

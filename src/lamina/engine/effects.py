@@ -302,3 +302,11 @@ class TrialEffects:
     ) -> DreamReport:
         """Run a dream without a lease, and report what its steps would do."""
         return dream(contexts, steps, self._store, at, is_approved=is_approved, dry_run=True, progress=progress)
+
+
+class ReadOnlyEffects(TrialEffects):
+    """The effects of a vault on a read-only disk: files are not read again, and the store refuses every change."""
+
+    def erase(self, eraser: Eraser, targets: Sequence[Atom], reason: str) -> ErasureReceipt:
+        """Refuse: nothing can be erased."""
+        raise StoreError("the disk is read-only: nothing can be erased; make it writable and try again")

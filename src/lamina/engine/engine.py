@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +16,7 @@ from lamina.atom.provenance import readable_scopes
 from lamina.atom.status import ENDED, Status, TransitionCause
 from lamina.clock import Clock, SystemClock
 from lamina.engine.background_work import BackgroundWork
-from lamina.engine.effects import Effects, TrialEffects, translate_disk_errors
+from lamina.engine.effects import Effects, ReadOnlyEffects, TrialEffects, translate_disk_errors
 from lamina.errors import StoreError
 from lamina.model_registry import ModelRegistry
 from lamina.review.confirm import apply_file_status, decide_new_file
@@ -24,6 +27,8 @@ from lamina.sync import StatusDecision, VaultSync
 from lamina.vault import vault_setup
 from lamina.vault.disk import Disk
 from lamina.vault.disk_reserve import DiskReserve, fill_reserve, is_nearly_full, release_reserve
+
+logger = logging.getLogger("lamina")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +51,8 @@ class Engine:
     sync: VaultSync
     background: BackgroundWork
     effects: Effects | TrialEffects
+    scratch: tempfile.TemporaryDirectory[str] | None = None
+    """The databases of a vault on a read-only disk, copied to where they can be opened."""
 
     @classmethod
     def open(
@@ -73,11 +80,14 @@ class Engine:
             state = vault_setup.state_folder(root, settings.state_dir)
             vault_setup.make_private_folder(state)
             disk = disk or Disk(root)
-            store = _open_store(state, clock, vfs)
+            scratch = _copy_of_read_only(state)
+            store = _open_store(state if scratch is None else Path(scratch.name), clock, vfs)
+            if scratch is not None:
+                store.history.db.forbid_writes()
         models = ModelRegistry(settings, store.admin.usage, clock)
         sync = _make_sync(root, disk, store, models, settings, clock, ids)
         threads = BackgroundWork(root, store, models, sync, enabled=settings.background, watch=settings.watch)
-        effects = Effects(store, disk, sync, models, threads, state)
+        effects = Effects(store, disk, sync, models, threads, state) if scratch is None else ReadOnlyEffects(store)
         return cls(
             root=root,
             state=state,
@@ -91,6 +101,7 @@ class Engine:
             sync=sync,
             background=threads,
             effects=effects,
+            scratch=scratch,
         )
 
     @contextmanager
@@ -105,6 +116,20 @@ class Engine:
         self.models.close()
         self.store.close()
         self.disk.close()
+        if self.scratch is not None:
+            self.scratch.cleanup()
+
+
+def _copy_of_read_only(state: Path) -> tempfile.TemporaryDirectory[str] | None:
+    """Return a copy of the databases if their disk is read-only: SQLite needs files beside them; None otherwise."""
+    if os.access(state, os.W_OK) or not (state / "history.db").exists():
+        return None
+    logger.warning("the disk of %s is read-only: memories can be read, nothing can be written", state)
+    scratch = tempfile.TemporaryDirectory(prefix="lamina-read-only-")
+    for name in ("history.db", "history.db-wal", "index.db", "index.db-wal"):
+        with suppress(FileNotFoundError):
+            shutil.copyfile(state / name, Path(scratch.name) / name)
+    return scratch
 
 
 def _open_store(state: Path, clock: Clock, vfs: str | None) -> SqliteStore:

@@ -82,13 +82,19 @@ class HeldDeletions:
 
 
 def find_lost_folder(disk: Disk, ledger: Projection, path: str) -> str | None:
-    """Return the folder of a new file that vanished with files in it: nothing may be created in its place."""
+    """Return the folder of a new file that vanished with files in it: nothing may be created in its place.
+
+    Files that had not certainly reached the disk before a restart do not count: a power loss takes their folder too.
+    """
     folder = disk.find_vanished_folder(path)
     if folder is None:
         return None
     entries = ledger.list_files(folder=folder).entries
-    was_there = any(entry.stamp is not None and entry.state is not FileState.GONE for entry in entries)
-    replaces = any(file.base is not None and file.path.startswith(folder) for file in ledger.pending_files())
+    unsure = {file.path for file in ledger.pending_files(unconfirmed=True)}
+    known = [entry for entry in entries if entry.stamp is not None and entry.state is not FileState.GONE]
+    was_there = any(entry.path not in unsure for entry in known)
+    pending = [file for file in ledger.pending_files() if file.base is not None and file.path.startswith(folder)]
+    replaces = any(file.path not in unsure for file in pending)
     return folder if was_there or replaces else None
 
 

@@ -171,6 +171,10 @@ class Database:
             finally:
                 self._db.set_busy_handler(self._handle_busy)
 
+    def forbid_writes(self) -> None:
+        """Refuse every later change with StoreError."""
+        self.run("PRAGMA query_only=1")
+
     def keep_log(self) -> None:
         """Leave the log as it is when the connection is closed, so that a damaged file is kept as it was found."""
         self._db.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -280,7 +284,11 @@ def translate_errors(path: Path) -> Iterator[None]:
         raise StoreError(
             f"the disk is full; nothing was changed. Free some space beside {path.name} and try again"
         ) from error
-    except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError, apsw.NoMemError) as error:
+    except apsw.ReadOnlyError as error:
+        raise StoreError(
+            "the disk is read-only: nothing can be written, and nothing was changed; reading goes on"
+        ) from error
+    except (apsw.IOError, apsw.CantOpenError, apsw.PermissionsError, apsw.NoMemError) as error:
         raise StoreError(
             f"{path.name}: {error}; the change was not acknowledged. Check the disk and try again"
         ) from error

@@ -71,6 +71,7 @@ def mark_as_checked(folder: Path) -> None:
     if _read_inode(marker) != inode:
         with suppress(OSError):  # without it, a copy is not recognised
             marker.write_text(str(inode), encoding="ascii")
+            marker.chmod(0o600)
 
 
 def find_damage(path: Path, *, vfs: str | None = None) -> str:
