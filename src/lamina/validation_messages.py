@@ -33,6 +33,8 @@ _TEMPLATES = {
     "list_type": "must be a list",
     "tuple_type": "must be a list",
     "sequence_str": "must be a list",
+    "set_type": "must be a set",
+    "frozen_set_type": "must be a set",
     "iterable_type": "must be a list",
     "too_short": "must have at least {min_length} items",
     "too_long": "must have at most {max_length} items",

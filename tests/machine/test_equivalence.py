@@ -896,6 +896,8 @@ class VaultMachine(RuleBasedStateMachine):
 
     def _files_alone_bring_the_state_back(self) -> None:
         placed = {item for item in self.model if self.where(item)}
+        # Several commits in a millisecond are dated ahead of the clock; a new journal believes no time that is to come.
+        self.clock.at = max(self.clock.at, self.main.now())
         before = {atom_id: to_record(atom) for atom_id, atom in self.heads().items() if atom_id in placed}
         # A statement whose file a person took away is known to the journal alone, and with it what became of its words.
         segments = {

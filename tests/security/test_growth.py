@@ -23,9 +23,9 @@ from lamina.text.normal_form import comparison_form
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 LIMIT = 2.4
 """How many times longer a text of twice the length may take."""
-NOISE = 0.1
+NOISE = 0.2
 """Seconds below which a time says nothing about growth."""
-RUNS = 4
+RUNS = 6
 """How often a suspicious pair of lengths is measured: the least time of each counts."""
 SHORT, LONG = 12_000, 24_000
 """The characters of the shortest text, of which there are also texts of twice and four times the length."""

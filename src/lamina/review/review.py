@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import secrets
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from typing import Unpack
 
 from lamina.argument_checks import Amount, verb
@@ -39,7 +39,7 @@ class Review:
         kind: DecisionType | str | None = None,
         limit: Amount | None = None,
         offset: Amount = 0,
-        about: Sequence[str] | Set[str] | None = None,
+        about: Sequence[str] | None = None,
     ) -> builtins.list[Item]:
         """Return everything that is pending review, with what each verb would do: deletions, statements, pairs.
 

@@ -96,7 +96,7 @@ def undo_decisions(request: PageRequest) -> Response:
     result, ids = result_from_undo(commits), {atom.id for committed in commits for atom in committed.atoms}
     if request.form_value("many"):
         return _render_inbox(request, result)
-    items = _make_entries(request.memory.review.list(about=ids), request.memory)
+    items = _make_entries(request.memory.review.list(about=sorted(ids)), request.memory)
     context = {"result": result, "items": items, "pending_count": request.memory.review.count()}
     return request.render("error.html", context, fragment="_pending_again.html")
 

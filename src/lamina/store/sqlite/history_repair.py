@@ -72,6 +72,7 @@ def mark_as_checked(folder: Path) -> None:
         with suppress(OSError):  # without it, a copy is not recognised
             marker.touch(mode=0o600)
             marker.write_text(str(inode), encoding="ascii")
+            marker.chmod(0o600)
 
 
 def find_damage(path: Path, *, vfs: str | None = None) -> str:
