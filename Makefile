@@ -11,7 +11,7 @@ export PYTHONPYCACHEPREFIX ?= $(CURDIR)/.venv/bytecode
 # The values, and one module of each path. Tests marked `slow` are left to `make test`.
 FAST_TESTS := tests/access tests/atom tests/lifecycle tests/states tests/text tests/vault tests/vectors \
   tests/capture/test_capture.py tests/cli/test_read.py tests/cli/test_write.py tests/recall/test_recall.py \
-  tests/review/test_review.py tests/sync/test_file_edits.py tests/test_memory.py tests/test_settings.py
+  tests/review/test_review.py tests/sync/test_changed_files.py tests/test_memory.py tests/test_settings.py
 PYTEST := $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: tour check test lint types contract fast-tests wheel tests coverage torture bench train docs clean
@@ -69,8 +69,8 @@ train: .venv/train/ready
 	.venv/train/bin/python -m training
 
 docs: .venv/ready
-	$(BIN)/python -m lamina.cli.reference > docs/cli.md
-	$(BIN)/python -m lamina.cli.reference settings > docs/settings.md
+	$(BIN)/python -m lamina.cli.generated_docs > docs/cli.md
+	$(BIN)/python -m lamina.cli.generated_docs settings > docs/settings.md
 
 clean:
 	rm -rf .venv .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -13,7 +13,7 @@ import torch
 
 from lamina.models.list_reader import ListReader
 from lamina.models.state_model import QuestionState, QuestionTarget, SentenceState, StateModel
-from lamina.states.assertion import find_names, make_assertions
+from lamina.states.attributed_sentence import find_names, make_assertions
 from lamina.states.current_state_ranking import (
     STATE_FEATURES,
     CertaintyRange,

@@ -16,7 +16,7 @@ from lamina.atom.atom import AtomId
 from lamina.atom.provenance import Scope
 from lamina.capture.change.change_nomination import Nominator
 from lamina.capture.change.dependants import DependencyRule, make_dependency_rule
-from lamina.capture.extractor import DisabledExtractor, ExplicitRequestExtractor, Extractor, StateExtractor
+from lamina.capture.extractors import DisabledExtractor, ExplicitRequestExtractor, Extractor, StateExtractor
 from lamina.capture.llm.change_nominator import ChatNominator
 from lamina.capture.llm.extractor import LlmExtractor
 from lamina.capture.statement_extractor import StatementExtractor

@@ -11,7 +11,7 @@ from typing import Any
 
 from lamina.argument_checks import verb
 from lamina.atom.atom import Atom
-from lamina.capture.extractor import StateExtractor
+from lamina.capture.extractors import StateExtractor
 from lamina.capture.store_reads import new_ids
 from lamina.dream.dream import Progress as DreamProgress
 from lamina.dream.dream import is_due, select_steps

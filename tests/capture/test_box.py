@@ -13,7 +13,7 @@ import lamina
 from lamina import Atom, FixedClock, Memory
 from lamina.atom.atom import Evidence
 from lamina.capture.box import IDLE_TIMEOUT, MAX_STATEMENTS, seal_boxes, topic_overlap
-from lamina.capture.extractor import CapturedTurn, ExtractedStatement
+from lamina.capture.extractors import CapturedTurn, ExtractedStatement
 from lamina.capture.statement_extractor import StatementExtractor
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)

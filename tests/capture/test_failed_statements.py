@@ -15,7 +15,7 @@ from fake_state_models import FakeStateModel
 from lamina import Atom, FixedClock, Memory, Settings
 from lamina.atom.atom import MAX_EVIDENCE, Evidence
 from lamina.capture.capture import STATEMENTS_STAGE
-from lamina.capture.extractor import CapturedTurn, ExtractedStatement, StateExtractor
+from lamina.capture.extractors import CapturedTurn, ExtractedStatement, StateExtractor
 from lamina.capture.queued_extraction import EXTRACTION_PROBLEM
 from lamina.capture.statement_extractor import StatementExtractor
 from lamina.states.state_reader import StateReader

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lamina.atom.atom import Evidence
-from lamina.capture.extractor import CapturedTurn, ExtractedStatement, ExtractionResult, Extractor, run_extractor
+from lamina.capture.extractors import CapturedTurn, ExtractedStatement, ExtractionResult, Extractor, run_extractor
 from lamina.capture.llm.extractor import CONFIDENCE, LlmExtractor
 from lamina.capture.llm.prompts import ModelStatement, ModelStatements, PairAnswers
 from lamina.capture.llm.statement_merge import MAX_STATEMENTS

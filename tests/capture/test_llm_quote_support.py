@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lamina.capture.extractor import CapturedTurn
+from lamina.capture.extractors import CapturedTurn
 from lamina.capture.llm.quotes import QuotedPassage, QuoteFinder, find_named_days, find_unsupported_reason
 from lamina.capture.receipt import DropReason
 

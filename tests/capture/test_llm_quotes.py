@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lamina.capture.extractor import CapturedTurn
+from lamina.capture.extractors import CapturedTurn
 from lamina.capture.llm.prompts import MAX_TURNS, batch_turns
 from lamina.capture.llm.quotes import QuoteFinder, find_named_days, has_only_known_names, occurs_in, parse_stated_day
 from lamina.models.prompt_fence import sanitise

@@ -17,7 +17,7 @@ from fake_state_models import FakeStateModel
 from lamina import FixedClock, Memory, Result, Settings, Status
 from lamina.atom.decisions import LIKELY_CHANGE_CONFIDENCE
 from lamina.atom.provenance import Scope
-from lamina.capture.extractor import CapturedTurn, ExtractedStatement, StateExtractor
+from lamina.capture.extractors import CapturedTurn, ExtractedStatement, StateExtractor
 from lamina.capture.queued_extraction import ExtractionPolicy, ExtractionSchedule
 from lamina.capture.statement_extractor import StatementExtractor
 from lamina.states.state_reader import StateReader

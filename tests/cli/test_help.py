@@ -10,7 +10,7 @@ import lamina
 from command_result import Cli
 from lamina.atom.status import INCLUDE_OPTIONS
 from lamina.cli.app import app
-from lamina.cli.reference import render_commands, render_settings
+from lamina.cli.generated_docs import render_commands, render_settings
 from lamina.recall.recall_query import MEMORY_TYPES_BY_MODE
 
 GROUP: Any = typer.main.get_command(app)
@@ -107,12 +107,12 @@ READ_ONLY_COMMANDS = {
 
 def test_the_reference_is_generated_from_the_help() -> None:
     page = Path(__file__).parents[2] / "docs" / "cli.md"
-    assert page.read_text(encoding="utf-8") == render_commands(), "run `python -m lamina.cli.reference > docs/cli.md`"
+    assert page.read_text(encoding="utf-8") == render_commands(), "run `make docs`"
 
 
 def test_the_settings_page_is_generated_from_the_code() -> None:
     page = Path(__file__).parents[2] / "docs" / "settings.md"
-    text = "run `python -m lamina.cli.reference settings > docs/settings.md`"
+    text = "run `python -m lamina.cli.generated_docs settings > docs/settings.md`"
     assert page.read_text(encoding="utf-8") == render_settings(), text
 
 

@@ -43,7 +43,7 @@ from lamina.lifecycle.ageing import decide_ageing
 from lamina.lifecycle.ageing_decision import AgeingAction, StorageTier
 from lamina.lifecycle.ageing_time import AgeingTime
 from lamina.lifecycle.retention import RetentionMode
-from lamina.store.signals import AGEING_STATUSES
+from lamina.store.signals_and_ageing import AGEING_STATUSES
 from lamina.testing.admin import hits_of
 from llm_server import Scripted, completion, error, scripted
 

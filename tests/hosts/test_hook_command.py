@@ -26,10 +26,10 @@ from transcript_lines import conversation, transcript_line, write_transcript
 import lamina
 from lamina.access import ServedMemory
 from lamina.atom.passage import passages_of
-from lamina.hosts import hook_folder
+from lamina.hosts import hook_state
 from lamina.hosts.deadline import Timeout
 from lamina.hosts.hook import read_question
-from lamina.hosts.hook_folder import HookFolder
+from lamina.hosts.hook_state import HookState
 from lamina.hosts.server_client import RequestDeclined, ServerClient
 from lamina.local_socket import socket_path
 from lamina.memory import Memory
@@ -126,14 +126,14 @@ def _answering(request: Request) -> tuple[int, Any]:
 
 
 def test_hooks_name_a_vault_like_every_other_surface(tmp_path: Path) -> None:
-    assert not hook_folder.is_vault(tmp_path)
+    assert not hook_state.is_vault(tmp_path)
     with lamina.open(tmp_path, watch=False, background=False) as memory:
-        assert hook_folder.is_vault(tmp_path)
-        assert HookFolder(tmp_path, {}).state_folder == memory.engine.state
-        assert (memory.engine.state / hook_folder.HISTORY).exists()
+        assert hook_state.is_vault(tmp_path)
+        assert HookState(tmp_path, {}).state_folder == memory.engine.state
+        assert (memory.engine.state / hook_state.HISTORY).exists()
     (tmp_path / ".lamina" / "settings.toml").write_text(f'state_dir = "{tmp_path}/other"\n', encoding="utf-8")
-    assert HookFolder(tmp_path, {}).state_folder == tmp_path / "other"
-    assert HookFolder(tmp_path, {"LAMINA_STATE_DIR": "/else"}).state_folder == Path("/else")
+    assert HookState(tmp_path, {}).state_folder == tmp_path / "other"
+    assert HookState(tmp_path, {"LAMINA_STATE_DIR": "/else"}).state_folder == Path("/else")
 
 
 def test_a_session_starts_with_the_core_context(host: Host) -> None:
@@ -403,7 +403,7 @@ def test_without_a_server_a_prompt_is_answered_if_time_allows(host: Host) -> Non
 
 
 def test_a_slow_or_failed_recall_is_not_retried_immediately(host: Host) -> None:
-    place = HookFolder(host.vault, {})
+    place = HookState(host.vault, {})
     with place.guard_slow_open() as may:
         assert may
     with pytest.raises(OSError, match="gone"), place.guard_slow_open():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from transcript_lines import conversation, transcript_line, write_transcript
 
 from cpu_time import LONG, cpu_seconds
-from lamina.hosts.hook_folder import HookFolder
+from lamina.hosts.hook_state import HookState
 from lamina.hosts.transcript import Transcript, TranscriptTurn
 from lamina.hosts.transcript_capture import BATCH_TURNS, TranscriptCapture
 from lamina.vault.vault_setup import ensure_vault
@@ -112,48 +112,48 @@ def test_a_pipe_is_no_transcript(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def hook_folder(tmp_path: Path) -> HookFolder:
+def hook_state(tmp_path: Path) -> HookState:
     ensure_vault(tmp_path / "vault")
-    return HookFolder(tmp_path / "vault", {})
+    return HookState(tmp_path / "vault", {})
 
 
-def _store(place: HookFolder, path: Path, session: str = "s") -> TranscriptCapture:
+def _store(place: HookState, path: Path, session: str = "s") -> TranscriptCapture:
     return TranscriptCapture(place, {"session_id": session, "transcript_path": str(path)})
 
 
-def _stored_turns(place: HookFolder, path: Path, session: str = "s") -> list[str]:
+def _stored_turns(place: HookState, path: Path, session: str = "s") -> list[str]:
     stored_turns = StoredTurns()
     _store(place, path, session).capture_new_turns(lambda turns, session, key: stored_turns.extend(turns))
     return [item["content"] for item in stored_turns]
 
 
-def test_each_turn_is_sent_once(hook_folder: HookFolder, tmp_path: Path) -> None:
+def test_each_turn_is_sent_once(hook_state: HookState, tmp_path: Path) -> None:
     path = write_transcript(tmp_path / "t", conversation(["a", "b"]))
-    assert _stored_turns(hook_folder, path) == ["a", "b"]
-    assert _stored_turns(hook_folder, path) == []
-    assert _store(hook_folder, path).pending_bytes() == 0
+    assert _stored_turns(hook_state, path) == ["a", "b"]
+    assert _stored_turns(hook_state, path) == []
+    assert _store(hook_state, path).pending_bytes() == 0
     with path.open("a", encoding="utf-8") as file:
         file.write(conversation(["c"], 2))
-    assert _stored_turns(hook_folder, path) == ["c"]
+    assert _stored_turns(hook_state, path) == ["c"]
 
 
-def test_a_rewritten_transcript_gives_only_new_turns(hook_folder: HookFolder, tmp_path: Path) -> None:
+def test_a_rewritten_transcript_gives_only_new_turns(hook_state: HookState, tmp_path: Path) -> None:
     path = write_transcript(tmp_path / "t", conversation(["a", "b", "c", "d"]))
-    _stored_turns(hook_folder, path)
+    _stored_turns(hook_state, path)
     write_transcript(
         path, transcript_line("user", "summary", 9, isCompactSummary=True) + conversation(["c", "d", "e"], 2)
     )
-    assert _stored_turns(hook_folder, path) == ["e"]
+    assert _stored_turns(hook_state, path) == ["e"]
 
 
-def test_a_session_continued_in_another_file_gives_only_new_turns(hook_folder: HookFolder, tmp_path: Path) -> None:
-    _stored_turns(hook_folder, write_transcript(tmp_path / "t", conversation(["a", "b"])))
-    assert _stored_turns(hook_folder, write_transcript(tmp_path / "u", conversation(["a", "b", "c"])), "another") == [
+def test_a_session_continued_in_another_file_gives_only_new_turns(hook_state: HookState, tmp_path: Path) -> None:
+    _stored_turns(hook_state, write_transcript(tmp_path / "t", conversation(["a", "b"])))
+    assert _stored_turns(hook_state, write_transcript(tmp_path / "u", conversation(["a", "b", "c"])), "another") == [
         "c"
     ]
 
 
-def test_turns_that_were_not_stored_are_sent_again(hook_folder: HookFolder, tmp_path: Path) -> None:
+def test_turns_that_were_not_stored_are_sent_again(hook_state: HookState, tmp_path: Path) -> None:
     texts = [f"turn {n}" for n in range(BATCH_TURNS + 3)]
     path, stored_turns = write_transcript(tmp_path / "t", conversation(texts)), StoredTurns()
 
@@ -163,12 +163,12 @@ def test_turns_that_were_not_stored_are_sent_again(hook_folder: HookFolder, tmp_
         stored_turns.extend(turns)
 
     with pytest.raises(OSError, match="gone"):
-        _store(hook_folder, path).capture_new_turns(keep)
+        _store(hook_state, path).capture_new_turns(keep)
     assert [turn["content"] for turn in stored_turns] == texts[:BATCH_TURNS]
-    assert _stored_turns(hook_folder, path) == texts[BATCH_TURNS:]
+    assert _stored_turns(hook_state, path) == texts[BATCH_TURNS:]
 
 
-def test_the_key_is_the_same_for_the_same_turns(hook_folder: HookFolder, tmp_path: Path) -> None:
+def test_the_key_is_the_same_for_the_same_turns(hook_state: HookState, tmp_path: Path) -> None:
     path, keys = write_transcript(tmp_path / "t", conversation(["a", "b"])), list[str]()
 
     def fail(turns: Sequence[dict[str, str]], session: str, key: str) -> None:
@@ -177,33 +177,33 @@ def test_the_key_is_the_same_for_the_same_turns(hook_folder: HookFolder, tmp_pat
 
     for _ in range(2):
         with pytest.raises(OSError):
-            _store(hook_folder, path).capture_new_turns(fail)
+            _store(hook_state, path).capture_new_turns(fail)
     assert len(keys) == 2
     assert len(set(keys)) == 1
 
 
-def test_a_huge_transcript_is_read_from_the_last_position(hook_folder: HookFolder, tmp_path: Path) -> None:
+def test_a_huge_transcript_is_read_from_the_last_position(hook_state: HookState, tmp_path: Path) -> None:
     path = write_transcript(
         tmp_path / "t", transcript_line("user", [{"type": "tool_result", "content": "x" * 1000}]) * 20_000
     )
-    assert _stored_turns(hook_folder, path) == []
+    assert _stored_turns(hook_state, path) == []
     with path.open("a", encoding="utf-8") as file:
         file.write(conversation(["a"], 1))
-    assert _store(hook_folder, path).pending_bytes() < 1000
-    assert _stored_turns(hook_folder, path) == ["a"]
+    assert _store(hook_state, path).pending_bytes() < 1000
+    assert _stored_turns(hook_state, path) == ["a"]
 
 
-def test_a_long_turn_comes_in_parts_and_a_damaged_bookmark_restarts(hook_folder: HookFolder, tmp_path: Path) -> None:
+def test_a_long_turn_comes_in_parts_and_a_damaged_bookmark_restarts(hook_state: HookState, tmp_path: Path) -> None:
     path = write_transcript(tmp_path / "t", conversation(["é" * 150_000]))
-    assert [len(text) for text in _stored_turns(hook_folder, path)] == [60_000, 60_000, 30_000]
-    hook_folder.file_path("s", "json").write_text("{oops", encoding="utf-8")
-    assert _stored_turns(hook_folder, path) == []
+    assert [len(text) for text in _stored_turns(hook_state, path)] == [60_000, 60_000, 30_000]
+    hook_state.file_path("s", "json").write_text("{oops", encoding="utf-8")
+    assert _stored_turns(hook_state, path) == []
 
 
-def test_a_call_without_a_session_is_refused(hook_folder: HookFolder) -> None:
+def test_a_call_without_a_session_is_refused(hook_state: HookState) -> None:
     for arguments in ({}, {"session_id": "s"}, {"session_id": "a b", "transcript_path": "x"}):
         with pytest.raises(ValueError, match="no valid session_id"):
-            TranscriptCapture(hook_folder, arguments)
+            TranscriptCapture(hook_state, arguments)
 
 
 ANYTHING = st.recursive(
@@ -241,7 +241,7 @@ def test_every_turn_is_stored_once_through_any_changes_of_a_transcript(
 ) -> None:
     folder = tmp_path_factory.mktemp("hosts")
     ensure_vault(folder / "vault")
-    place, path, atoms = HookFolder(folder / "vault", {}), folder / "t", list[str]()
+    place, path, atoms = HookState(folder / "vault", {}), folder / "t", list[str]()
     path.touch()
     count = 0
     for what, much in steps:

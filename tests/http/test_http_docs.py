@@ -16,7 +16,7 @@ import pytest
 from fastapi.routing import APIRoute
 from live_server import LiveServer
 
-from lamina.documents import verb_arguments
+from lamina.documents import argument_types
 from lamina.http import change_feed, connection_limits, idempotency, request_body, security_middleware
 from lamina.http.route_rights import DEFAULT_SECONDS, OPERATION_POLICIES, SLOW_SECONDS, list_api_routes, operation_name
 
@@ -49,13 +49,13 @@ def test_the_page_has_every_route_and_its_right(server: LiveServer) -> None:
 
 def test_the_page_has_the_actual_limits() -> None:
     limits = TEXT.partition("## Limits")[2].partition("\n## ")[0]
-    assert (request_body.MAX_BYTES, verb_arguments.MAX_FACT_BYTES, verb_arguments.MAX_QUESTION_BYTES) == (
+    assert (request_body.MAX_BYTES, argument_types.MAX_FACT_BYTES, argument_types.MAX_QUESTION_BYTES) == (
         1024 * 1024,
         64 * 1024,
         4 * 1024,
     )
     for result in (
-        f"| `k` | {verb_arguments.MAX_HITS} |",
+        f"| `k` | {argument_types.MAX_HITS} |",
         f"{DEFAULT_SECONDS:g} s, and {SLOW_SECONDS:g} s for those",
         f"of which {security_middleware.MAX_SLOW_REQUESTS} are",
         f"{connection_limits.HEAD_SECONDS:g} s, {request_body.MAX_SECONDS:g} s to arrive",
@@ -65,8 +65,8 @@ def test_the_page_has_the_actual_limits() -> None:
     ):
         assert result in limits, result
     assert f"The last {idempotency.REPLY_LIMITS.per_caller} answers of a token" in TEXT
-    assert f"at most {verb_arguments.MAX_KEY_LENGTH} visible" in TEXT
-    assert f"`limit` (at most {verb_arguments.MAX_ROWS})" in TEXT
+    assert f"at most {argument_types.MAX_KEY_LENGTH} visible" in TEXT
+    assert f"`limit` (at most {argument_types.MAX_ROWS})" in TEXT
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="no curl here")

@@ -1,6 +1,6 @@
 """Documents of people are read into pieces with their page, or refused with a reason.
 
-Covers `lamina.importers.documents.html_tags`, `lamina.importers.documents.html_text`,
+Covers `lamina.importers.documents.html_scanner`, `lamina.importers.documents.html_text`,
 `lamina.importers.documents.office_files` and `lamina.importers.documents.text_decoding`.
 """
 

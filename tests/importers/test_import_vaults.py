@@ -1,6 +1,6 @@
 """Vaults of other memories: active facts are pending, changes are history, retracted facts stay away.
 
-Covers `lamina.importers.foreign_vault` and `lamina.importers.fact_history`.
+Covers `lamina.importers.foreign_vault` and `lamina.importers.imported_facts`.
 """
 
 from __future__ import annotations

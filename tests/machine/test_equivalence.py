@@ -41,7 +41,7 @@ from lamina.review.undo import last_undoable
 from lamina.store.base import AtomFilter, JournalEntry
 from lamina.vault import layout
 from lamina.vault.disk import Disk, SwapResult
-from lamina.vault.folder_tree import Stamp
+from lamina.vault.file_access import Stamp
 
 RUNS = int(os.environ.get("LAMINA_MACHINE_RUNS", "20"))
 SEED = os.environ.get("LAMINA_MACHINE_SEED", "20261114")

@@ -51,7 +51,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from lamina.mcp import server, stdio_transport
-from lamina.mcp.lazy_vault import LazyVault, VaultOptions
+from lamina.mcp.background_opening import LazyVault, VaultOptions
 from lamina.mcp.client_request import ClientRequest
 
 def verbs():

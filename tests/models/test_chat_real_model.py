@@ -21,7 +21,7 @@ import lamina
 from lamina import FixedClock, Settings
 from lamina.atom.atom import Atom, AtomId, Evidence
 from lamina.capture.change.change_nomination import SentenceLine
-from lamina.capture.extractor import CapturedTurn, ExtractedStatement
+from lamina.capture.extractors import CapturedTurn, ExtractedStatement
 from lamina.capture.llm.change_nominator import ChatNominator
 from lamina.capture.llm.extractor import LlmExtractor
 from lamina.capture.llm.quotes import occurs_in

@@ -32,7 +32,7 @@ from lamina.recall.candidate_scoring import (
     status_weight,
 )
 from lamina.store.passages import NearPassage
-from lamina.store.signals import AgeingState
+from lamina.store.signals_and_ageing import AgeingState
 
 STATES = [item.value for item in LifecycleState]
 PART = st.floats(0, 1)

@@ -14,8 +14,8 @@ import lamina
 from cpu_time import cpu_seconds
 from lamina.atom.passage import parse_segment, render_passage
 from lamina.capture.caller_input import parse_conversation
+from lamina.capture.echo_filter import is_echo, is_memory_talk, score_importance
 from lamina.capture.memory_requests import find_forget_requests, find_labelled_statements, find_remember_requests
-from lamina.capture.own_words import is_echo, is_memory_talk, score_importance
 from lamina.capture.prose import find_statable_sentences, is_pasted
 from lamina.importers.documents.html_text import html_to_markdown
 from lamina.text.normal_form import comparison_form

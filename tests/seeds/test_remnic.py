@@ -2,7 +2,7 @@
 
 `docs/seeds/remnic.md` has the table. Covers `lamina.dream.guidelines_step`, `lamina.dream.topics`,
 `lamina.engine.atom_listing`, `lamina.lifecycle.standing`, `lamina.lifecycle.action_policy`,
-`lamina.review.ageing_signals`, `lamina.review.ageing_signals` and `lamina.capture.extractor`.
+`lamina.review.ageing_signals`, `lamina.review.ageing_signals` and `lamina.capture.extractors`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from command_result import Cli
 from lamina import Atom, FixedClock, InvalidInput, Memory, Refused, Result, Settings, Status
 from lamina.atom.kinds import KINDS, memory_kind_of
 from lamina.capture.box import IDLE_TIMEOUT, MAX_STATEMENTS, MIN_TOPIC_OVERLAP
-from lamina.capture.extractor import read_guidelines
+from lamina.capture.extractors import read_guidelines
 from lamina.capture.queued_extraction import ExtractionPolicy, ExtractionSchedule
 from lamina.capture.urgency_patterns import sounds_important
 from lamina.dream.change_policy import filter_plan
@@ -38,7 +38,7 @@ from lamina.lifecycle.standing import STATE_WEIGHTS, LifecycleState, PolicyClass
 from lamina.models.light_embedder import find_light_files
 from lamina.recall.graph_walk import pagerank
 from lamina.store.queue import SessionBacklog
-from lamina.store.signals import AgeingState
+from lamina.store.signals_and_ageing import AgeingState
 from llm_server import Json, completion, scripted
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -467,7 +467,7 @@ def test_the_policy_decides_where_machines_act(vault: SeedVault) -> None:
 
 
 def test_what_extraction_is_hardly_sure_of_is_pending(vault: SeedVault) -> None:
-    from lamina.capture.extractor import CapturedTurn, ExtractedStatement
+    from lamina.capture.extractors import CapturedTurn, ExtractedStatement
     from lamina.capture.statement_extractor import StatementExtractor
 
     class Doubtful:

@@ -8,7 +8,7 @@ import numpy as np
 
 from lamina.models.list_reader import AnswerReading
 from lamina.models.state_model import QuestionState, QuestionTarget, SentenceMood, SentenceState
-from lamina.states.assertion import Assertion
+from lamina.states.attributed_sentence import AttributedSentence
 from lamina.states.current_state_ranking import (
     EARLIER_FEATURES,
     READ_TOGETHER,
@@ -29,7 +29,7 @@ HOME, TEA = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
 CERTAINTY = CertaintyRange(0.6, 0.95)
 
 
-def assertion(text: str, slot: np.ndarray, day: int, value: str = "", speaker: str = "Ann") -> Assertion:
+def assertion(text: str, slot: np.ndarray, day: int, value: str = "", speaker: str = "Ann") -> AttributedSentence:
     at = text.find(value) if value else -1
     state = SentenceState(
         start=0,
@@ -44,7 +44,7 @@ def assertion(text: str, slot: np.ndarray, day: int, value: str = "", speaker: s
         secret=0.0,
         value=(at, at + len(value)) if at >= 0 else None,
     )
-    return Assertion(text, state, speaker, day * 86_400_000, f"s{day}")
+    return AttributedSentence(text, state, speaker, day * 86_400_000, f"s{day}")
 
 
 def question_state(kind: QuestionTarget, slot: np.ndarray = HOME) -> QuestionState:

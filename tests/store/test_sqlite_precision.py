@@ -23,11 +23,11 @@ from lamina.atom.passage import passage_digest, passages_of
 from lamina.atom.status import Status
 from lamina.clock import FixedClock
 from lamina.store.encodings import PackedStates, TextEncoding
-from lamina.store.signals import AgeingState
+from lamina.store.signals_and_ageing import AgeingState
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.encodings import missing_texts_clause
 from lamina.store.sqlite.in_memory_vectors import SEARCH_LIMITS, SearchLimits
-from lamina.store.sqlite.signals import _REDUCED_BITS, _UNAPPLIED_BITS
+from lamina.store.sqlite.signals_and_ageing import _REDUCED_BITS, _UNAPPLIED_BITS
 from lamina.testing import ANN, LOCAL, NOON, OTHER, StoreHarness
 from lamina.testing.precision import BITS, stored_bits, texts_to_encode
 from lamina.testing.store_harness import coverage

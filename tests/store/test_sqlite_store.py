@@ -2,14 +2,14 @@
 
 Covers `lamina.store.admin`, `lamina.store.commit_rules`, `lamina.store.erasure`,
  `lamina.store.graph`, `lamina.store.queue`,
-`lamina.store.signals`, `lamina.store.sqlite.admin`,
+`lamina.store.signals_and_ageing`, `lamina.store.sqlite.admin`,
 `lamina.store.sqlite.current_index`,
 `lamina.store.sqlite.graph`,
 `lamina.store.sqlite.hash_chain`, `lamina.store.sqlite.heads`, `lamina.store.sqlite.history_schema`,
 `lamina.store.sqlite.index_rows`, `lamina.store.sqlite.journal`,
 `lamina.store.sqlite.file_table`, `lamina.store.sqlite.projection`,
 `lamina.store.sqlite.queue` and
-`lamina.store.sqlite.signals`.
+`lamina.store.sqlite.signals_and_ageing`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from lamina.atom.status import Status
 from lamina.clock import Clock, FixedClock
 from lamina.errors import StoreError, StoreTooNew
 from lamina.store.erasure import FingerprintKind, FingerprintText
-from lamina.store.signals import AgeingState
+from lamina.store.signals_and_ageing import AgeingState
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.history import HistoryFile
 from lamina.store.sqlite.passages import MIN_CANDIDATES

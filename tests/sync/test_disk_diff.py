@@ -12,7 +12,7 @@ from lamina import Memory, Status
 from lamina.store.projection import FileEntry, FileState
 from lamina.sync.disk_diff import COARSE_RACY_NS, RACY_NS, has_changed
 from lamina.vault.disk import Disk
-from lamina.vault.folder_tree import Stamp
+from lamina.vault.file_access import Stamp
 from vault_workspace import VaultWorkspace
 
 A_SECOND = 1_000_000_000

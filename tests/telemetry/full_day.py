@@ -19,7 +19,7 @@ from lamina.daemon import Daemon, DaemonEvent
 from lamina.store.base import TextQuery
 from lamina.store.passages import PassageFilter
 from lamina.vault.disk import Disk, SwapResult
-from lamina.vault.folder_tree import Stamp
+from lamina.vault.file_access import Stamp
 
 
 class FullDay:

@@ -11,7 +11,7 @@ import pytest
 from full_day import FullDay
 
 from canaries import Canaries, traces
-from lamina.capture.extractor import CapturedTurn, ExtractedStatement
+from lamina.capture.extractors import CapturedTurn, ExtractedStatement
 from lamina.capture.statement_extractor import build_statements
 from lamina.errors import LaminaError
 from lamina.testing.store_harness import NOON

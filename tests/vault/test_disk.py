@@ -1,6 +1,6 @@
 """Files are read, created, exchanged, moved and locked without losing a byte of a person's text.
 
-Covers `lamina.vault.folder_tree`, `lamina.vault.folder_tree` and `lamina.vault.folder_tree`.
+Covers `lamina.vault.file_access`, `lamina.vault.file_access` and `lamina.vault.file_access`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import pytest
 
 from lamina.errors import InvalidInput, StoreBusy
 from lamina.vault.disk import Disk
-from lamina.vault.folder_tree import MAX_FILE_BYTES, UnusableFile
+from lamina.vault.file_access import MAX_FILE_BYTES, UnusableFile
 from lamina.vault.syscalls import FolderEntry, Syscalls
 
 TEA = "notes/tea.md"

@@ -31,8 +31,8 @@ from lamina import (
     Status,
 )
 from lamina.atom.kinds import Durability, Layer
-from lamina.working.context import LINEAGE_LIMIT
 from lamina.working.run import RunOutcome
+from lamina.working.writer_access import LINEAGE_LIMIT
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

@@ -27,7 +27,7 @@ from lamina.atom.atom import Atom, AtomId, Evidence, kind_defaults
 from lamina.atom.kinds import Durability, Layer, MemoryType
 from lamina.atom.metadata import MetadataValue, check_value, map_texts
 from lamina.atom.provenance import Origin, Scope
-from lamina.capture.own_words import remove_recalled_context, require_own_words
+from lamina.capture.echo_filter import remove_recalled_context, require_own_words
 from lamina.capture.pieces import TextPiece, detect_format, split_text
 from lamina.capture.redact import redact
 from lamina.capture.statement_scores import score_valence

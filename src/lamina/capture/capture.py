@@ -13,9 +13,9 @@ from lamina.atom.status import Status
 from lamina.capture.caller_input import Conversation, Draft
 from lamina.capture.change.change_detection import TOPIC_KINDS, LoadStates, compare_declared, complete_verdicts
 from lamina.capture.change.repetitions import drop_stored_pieces, filters_of_ended_statements
+from lamina.capture.echo_filter import describe_removal
 from lamina.capture.erased_text import remove_erased_sentences
-from lamina.capture.extractor import CapturedTurn
-from lamina.capture.own_words import describe_removal
+from lamina.capture.extractors import CapturedTurn
 from lamina.capture.pieces import TextPiece
 from lamina.capture.queued_extraction import make_queue_entries, report_failed_extraction
 from lamina.capture.receipt import Outcome, Receipt, Result

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from lamina.atom.atom import Atom, AtomId
 from lamina.atom.claim import claim_of, comparable_value
 from lamina.atom.provenance import TRUST, Origin, Scope, organisation_name
-from lamina.atom.sentence_removal import Span, erase_spans, is_distinctive, sentences_with_neighbours
+from lamina.atom.sentence_erasure import Span, erase_spans, is_distinctive, sentences_with_neighbours
 from lamina.capture.caller_input import Conversation
 from lamina.capture.pieces import TextPiece
 from lamina.capture.store_reads import StoreReads

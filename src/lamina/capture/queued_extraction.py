@@ -19,7 +19,7 @@ from lamina.atom.atom import Atom, AtomId, IdSource
 from lamina.atom.passage import is_assistant
 from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
-from lamina.capture.extractor import CapturedTurn
+from lamina.capture.extractors import CapturedTurn
 from lamina.capture.memory_requests import may_contain_request
 from lamina.capture.receipt import Receipt
 from lamina.capture.segment import turns_of

@@ -13,7 +13,7 @@ from lamina.atom.atom import Atom, AtomId, kind_defaults
 from lamina.atom.passage import close_segment, is_tool, parse_segment, passages_of, render_passage
 from lamina.atom.provenance import Origin, Scope, limit_origin, words_need_review
 from lamina.atom.status import Status
-from lamina.capture.extractor import CapturedTurn
+from lamina.capture.extractors import CapturedTurn
 from lamina.capture.pieces import TextPiece
 from lamina.store.base import AtomFilter
 from lamina.text.normal_form import HIDDEN_TEXT_TAG, has_hidden_text

@@ -31,8 +31,9 @@ from lamina.capture.change.change_nomination import (
 )
 from lamina.capture.change.repetitions import Replays, drop_replays, find_replays
 from lamina.capture.classification import StatementVerdict
+from lamina.capture.echo_filter import is_echo, is_memory_talk, remove_recalled_context, score_importance
 from lamina.capture.existing_statements import filters_of_candidates
-from lamina.capture.extractor import (
+from lamina.capture.extractors import (
     CapturedTurn,
     DisabledExtractor,
     ExtractedStatement,
@@ -44,7 +45,6 @@ from lamina.capture.extractor import (
     speaker_subject,
 )
 from lamina.capture.memory_requests import find_labelled_statements, find_remember_requests
-from lamina.capture.own_words import is_echo, is_memory_talk, remove_recalled_context, score_importance
 from lamina.capture.receipt import ModelCounts
 from lamina.capture.statement_commit import classify_statements
 from lamina.capture.statement_scores import SurpriseScorer

@@ -15,7 +15,7 @@ from lamina.hosts.hook import (
     answer_hook,
     read_call_from_stdin,
 )
-from lamina.hosts.hook_folder import is_vault
+from lamina.hosts.hook_state import is_vault
 
 COMMAND = "hook"
 _OPTIONS = ("--vault", "--scope", "--limit")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lamina.mcp.lazy_vault import VaultOptions
+    from lamina.mcp.background_opening import VaultOptions
 
 _SHARED_OPTIONS = frozenset({"--vault", "--scope"})
 _MCP_OPTIONS = frozenset({"--as", "--read-only"})
@@ -64,7 +64,7 @@ def parse_mcp_options(arguments: Sequence[str]) -> dict[str, str] | None:
 
 def _server_options(options: dict[str, str]) -> VaultOptions:
     from lamina.cli.vault_choice import choose_vault
-    from lamina.mcp.lazy_vault import VaultOptions
+    from lamina.mcp.background_opening import VaultOptions
 
     vault = Path(options["--vault"]) if "--vault" in options else None
     folder = choose_vault(vault, os.environ, Path.cwd(), Path.home()).folder

@@ -89,7 +89,7 @@ def mcp(
 ) -> None:
     """Serve agents over MCP on standard input and output, until the host closes them."""
     require_extra("mcp")
-    from lamina.mcp.lazy_vault import VaultOptions
+    from lamina.mcp.background_opening import VaultOptions
     from lamina.mcp.stdio_transport import serve
 
     serve(VaultOptions(session.choice.folder, session.scope, is_human=origin == "human", is_read_only=read_only))

@@ -29,7 +29,7 @@ from lamina.lifecycle.signals import AgeingSignals, recorded_at
 from lamina.lifecycle.standing import lifecycle_state
 from lamina.review.ageing_signals import add_history, current_signals
 from lamina.store.base import AtomVersion
-from lamina.store.signals import AgeingState
+from lamina.store.signals_and_ageing import AgeingState
 
 FULL_BITS = 32
 """The bits of a number that is not rounded."""

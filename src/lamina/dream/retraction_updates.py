@@ -20,7 +20,7 @@ from lamina.atom.atom import (
     replace_generated_section,
 )
 from lamina.atom.provenance import Scope
-from lamina.atom.sentence_removal import remove_linked_lines
+from lamina.atom.sentence_erasure import remove_linked_lines
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.capture.store_reads import new_ids
 from lamina.dream.entity_pages import (

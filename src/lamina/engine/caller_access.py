@@ -22,7 +22,7 @@ from lamina.review.vault_health import is_in_scopes, problems_in
 from lamina.store.base import AtomFilter
 from lamina.store.journal import TICK
 from lamina.sync import Progress, SyncReport
-from lamina.working.context import WorkingContext
+from lamina.working.writer_access import WriterAccess
 
 logger = logging.getLogger("lamina")
 
@@ -150,10 +150,10 @@ class CallerAccess:
             models.multi_valued_attributes,
         )
 
-    def working_context(self, private: bool) -> WorkingContext:
+    def working_context(self, private: bool) -> WriterAccess:
         """Return what runs and blocks work with."""
         engine = self.engine
-        return WorkingContext(
+        return WriterAccess(
             store=engine.store,
             writer=self.writer(None, private),
             agents=self.caller.agents(private),

@@ -11,7 +11,7 @@ from lamina.atom.provenance import Scope
 from lamina.capture.box import seal_boxes
 from lamina.capture.caller_input import Conversation
 from lamina.capture.capture import capture
-from lamina.capture.extractor import CapturedTurn
+from lamina.capture.extractors import CapturedTurn
 from lamina.capture.queued_extraction import (
     ExtractionPolicy,
     ExtractionSchedule,

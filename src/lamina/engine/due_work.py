@@ -8,7 +8,7 @@ from collections.abc import Callable
 from lamina.engine.caller_access import CallerAccess
 from lamina.engine.captures import SessionReading
 from lamina.engine.imports import INBOX_WAIT_SECONDS, Imports
-from lamina.importers.inbox import QUIET_SECONDS, InboxResult
+from lamina.importers.inbox_folder import QUIET_SECONDS, InboxResult
 from lamina.review.announced_changes import settle
 from lamina.sync import Progress, SyncReport
 

@@ -23,7 +23,7 @@ from lamina.dream.step import StepContext
 from lamina.engine.background_work import BackgroundWork
 from lamina.errors import Refused, StoreError
 from lamina.importers.import_job import ImportProgress, hold_import_job
-from lamina.importers.inbox import InboxResult
+from lamina.importers.inbox_folder import InboxResult
 from lamina.logs import summarise_error
 from lamina.model_registry import ModelRegistry
 from lamina.models.encoding_worker import EncodingProgress, encode_with_all

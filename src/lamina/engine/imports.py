@@ -16,7 +16,7 @@ from lamina.engine.effects import translate_disk_errors
 from lamina.errors import InvalidInput
 from lamina.importers.import_plan import plan_import
 from lamina.importers.import_writer import ImportReport, ImportTally, ImportTarget, run_import
-from lamina.importers.inbox import Inbox, InboxResult
+from lamina.importers.inbox_folder import Inbox, InboxResult
 from lamina.sync import Progress
 
 INBOX_WAIT_SECONDS = 5.0

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lamina.hosts import direct_memory
 from lamina.hosts.deadline import Deadline, Timeout
-from lamina.hosts.hook_folder import HookFolder
+from lamina.hosts.hook_state import HookState
 from lamina.hosts.server_client import RequestDeclined, ServerClient, ServerUnavailable
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def answer_hook(call: HookCall, read: Callable[[], bytes]) -> str:
 
     Reading the call counts towards the time limit.
     """
-    folder = HookFolder(call.root, os.environ)
+    folder = HookState(call.root, os.environ)
     started_at = time.monotonic()
 
     def log(outcome: str) -> None:
@@ -124,7 +124,7 @@ def answer_hook(call: HookCall, read: Callable[[], bytes]) -> str:
     return output
 
 
-def _answer_context(call: HookCall, payload: dict[str, Any], folder: HookFolder, deadline: Deadline) -> tuple[str, str]:
+def _answer_context(call: HookCall, payload: dict[str, Any], folder: HookState, deadline: Deadline) -> tuple[str, str]:
     is_start = call.event is HookEvent.SESSION_START
     topic = _project_of(payload) if is_start else read_question(payload)
     if not is_start and not topic:
@@ -165,7 +165,7 @@ def _format_output(event: HookEvent, context: str) -> str:
     return json.dumps({"hookSpecificOutput": {"hookEventName": event.claude_name, "additionalContext": context}})
 
 
-def _capture_turns(call: HookCall, payload: dict[str, Any], folder: HookFolder, deadline: Deadline) -> tuple[str, str]:
+def _capture_turns(call: HookCall, payload: dict[str, Any], folder: HookState, deadline: Deadline) -> tuple[str, str]:
     from lamina.hosts.transcript_capture import TranscriptCapture, capture_through_server
 
     transcript = TranscriptCapture(folder, payload)
@@ -206,9 +206,7 @@ def _detach_from_host(session_lock: int) -> None:
                 os.close(descriptor)
 
 
-def _capture_in_background(
-    call: HookCall, transcript: TranscriptCapture, folder: HookFolder, session_lock: int
-) -> None:
+def _capture_in_background(call: HookCall, transcript: TranscriptCapture, folder: HookState, session_lock: int) -> None:
     """Capture new turns, one process per vault at a time. Only one process per session waits: it reads everything."""
     started_at = time.monotonic()
 

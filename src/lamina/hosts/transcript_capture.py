@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lamina.hosts.direct_memory import SOURCE_ID
-from lamina.hosts.hook_folder import HookFolder
+from lamina.hosts.hook_state import HookState
 from lamina.hosts.server_client import RequestDeclined, ServerClient
 from lamina.hosts.transcript import Transcript, TranscriptPosition, TranscriptTurn
 
@@ -25,7 +25,7 @@ MAX_DIGESTS = 65_536
 class Bookmarks:
     """The position in one session's transcript, and the digests of recently captured turns of all sessions."""
 
-    def __init__(self, folder: HookFolder, session: str) -> None:
+    def __init__(self, folder: HookState, session: str) -> None:
         self._position_file = folder.file_path(session, "json")
         self._digests_file = folder.file_path("captured", "names")
 
@@ -86,7 +86,7 @@ CaptureTurns = Callable[[Sequence[dict[str, str]], str, str], None]
 class TranscriptCapture:
     """One session's transcript and the position up to which it was captured."""
 
-    def __init__(self, folder: HookFolder, payload: dict[str, Any]) -> None:
+    def __init__(self, folder: HookState, payload: dict[str, Any]) -> None:
         session, path = payload.get("session_id"), payload.get("transcript_path")
         if not (isinstance(session, str) and _SESSION_ID.fullmatch(session) and isinstance(path, str) and path):
             raise ValueError("the call has no valid session_id or transcript_path")

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from lamina.documents.verb_arguments import MAX_KEY_LENGTH
+from lamina.documents.argument_types import MAX_KEY_LENGTH
 from lamina.http.problem import ProblemDetails
 from lamina.store.access import AccessState, ReplyLimits, StoredReply
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from lamina.atom.atom import AtomId, IdSource, is_atom_id
 from lamina.atom.passage import passages_of
 from lamina.atom.provenance import Origin, readable_scopes
-from lamina.atom.sentence_removal import ERASED_MARK
+from lamina.atom.sentence_erasure import ERASED_MARK
 from lamina.capture.caller_input import Conversation, parse_conversation
 from lamina.capture.erased_text import remove_erased_sentences
 from lamina.capture.receipt import Outcome, Receipt, Result
@@ -24,7 +24,6 @@ from lamina.capture.statement_commit import Writer
 from lamina.capture.store_reads import StoreReads
 from lamina.errors import InvalidInput
 from lamina.importers.evidence_quotes import QuoteLocator
-from lamina.importers.fact_history import ForeignSuccessions, write_fact
 from lamina.importers.import_items import (
     ImportedBox,
     ImportedConversation,
@@ -35,6 +34,7 @@ from lamina.importers.import_items import (
     SkippedItem,
 )
 from lamina.importers.import_plan import IMPORTED_BEFORE, ImportPlan
+from lamina.importers.imported_facts import ForeignSuccessions, write_fact
 from lamina.importers.imported_structure import write_box, write_links
 from lamina.store.base import AtomFilter, Store, TransactionMode
 from lamina.text.normal_form import normal_form

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from lamina.documents.verb_arguments import MAX_QUESTION_BYTES
+from lamina.documents.argument_types import MAX_QUESTION_BYTES
 from lamina.errors import InvalidInput
 from lamina.mcp.catalogue import RECALL_CONTEXT, REVIEW_INBOX
 from lamina.mcp.read_tools import recall

@@ -18,7 +18,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from lamina.logs import start_logging
-from lamina.mcp.lazy_vault import LazyVault, VaultOptions
+from lamina.mcp.background_opening import LazyVault, VaultOptions
 from lamina.mcp.server import make_server
 
 if TYPE_CHECKING:

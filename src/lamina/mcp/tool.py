@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
 from lamina.argument_checks import describe_faults
+from lamina.documents.argument_types import VerbArguments
 from lamina.documents.json_document import JsonDocument
-from lamina.documents.verb_arguments import VerbArguments
 from lamina.errors import InvalidInput
 from lamina.mcp.result_text import ToolResult
 

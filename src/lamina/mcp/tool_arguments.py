@@ -1,4 +1,4 @@
-"""The arguments of the tools, selected from `lamina.documents.verb_arguments`, in the order an agent reads them."""
+"""The arguments of the tools, selected from `lamina.documents.argument_types`, in the order an agent reads them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lamina.atom.atom import RelationName
-from lamina.documents import verb_arguments as fields
-from lamina.documents.verb_arguments import (
+from lamina.documents import argument_types as fields
+from lamina.documents.argument_types import (
     AtomRef,
     CaptureOptions,
     QuestionArguments,

@@ -45,7 +45,7 @@ from lamina.recall.scoring_profiles import (
 from lamina.store.base import Edge
 from lamina.store.encodings import PassageKey
 from lamina.store.passages import NearPassage, Partition, TextMatch
-from lamina.store.signals import AgeingState
+from lamina.store.signals_and_ageing import AgeingState
 from lamina.text.time_windows import TimeWindows
 
 logger = logging.getLogger(__name__)

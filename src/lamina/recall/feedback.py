@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from lamina.atom.atom import AtomId
 from lamina.errors import InvalidInput
-from lamina.store.signals import SignalIncrement
+from lamina.store.signals_and_ageing import SignalIncrement
 
 IGNORED_HIT_CHANGE = -0.05
 

@@ -19,7 +19,7 @@ from lamina.atom.status import ENDED, RECALL_WEIGHT, REPLACED, Status
 from lamina.errors import InvalidInput, NotFound
 from lamina.store.base import AtomFilter, Store
 from lamina.store.encodings import PackedStates, PassageKey
-from lamina.store.signals import AgeingState
+from lamina.store.signals_and_ageing import AgeingState
 from lamina.text.normal_form import normal_form
 from lamina.text.timestamps import TimeInput, parse_time, to_utc
 

@@ -17,7 +17,7 @@ from lamina.models.state_model import QuestionState
 from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.marks import EarlierValue
 from lamina.recall.recall_view import RecallView
-from lamina.states.assertion import Assertion, find_names, make_assertions
+from lamina.states.attributed_sentence import AttributedSentence, find_names, make_assertions
 from lamina.states.current_state_ranking import (
     STATE_FEATURES,
     ListReadings,
@@ -117,12 +117,12 @@ def _read_assertions(
     encoder: StateEncoder,
     recomputed_states: RecomputedStates,
     view: RecallView,
-) -> dict[PassageKey, list[Assertion]]:
+) -> dict[PassageKey, list[AttributedSentence]]:
     """Return each candidate's sentences with the states that the model read from them."""
     packed = view.token_states(encoder.model.id, (candidate.near.digest for candidate in best))
     missing = [to_unencoded_text(*passages[candidate.key]) for candidate in best if candidate.near.digest not in packed]
     packed |= recomputed_states.states(encoder, missing)
-    assertions: dict[PassageKey, list[Assertion]] = {}
+    assertions: dict[PassageKey, list[AttributedSentence]] = {}
     for candidate in best:
         atom, passage = passages[candidate.key]
         text = to_unencoded_text(atom, passage).text

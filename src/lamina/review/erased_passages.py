@@ -8,7 +8,7 @@ from lamina.atom.atom import Atom, AtomId, Evidence
 from lamina.atom.kinds import Layer
 from lamina.atom.passage import Passage, is_assistant, passage_of, passages_of
 from lamina.atom.provenance import TRUST, Origin, Scope
-from lamina.atom.sentence_removal import (
+from lamina.atom.sentence_erasure import (
     RemovalTarget,
     Span,
     are_similar_sentences,

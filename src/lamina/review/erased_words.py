@@ -11,7 +11,7 @@ from lamina.atom.kinds import kind_traits
 from lamina.atom.metadata import iterate_texts
 from lamina.atom.passage import ROLE_NAMES, passages_of
 from lamina.atom.provenance import TRUST, organisation_name
-from lamina.atom.sentence_removal import (
+from lamina.atom.sentence_erasure import (
     Digest,
     RemovalTarget,
     TargetValue,

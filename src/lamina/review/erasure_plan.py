@@ -13,7 +13,7 @@ from lamina.atom.atom import Atom, AtomId, extract_user_text, has_generated_sect
 from lamina.atom.claim import claim_of, comparable_value
 from lamina.atom.passage import passages_of
 from lamina.atom.provenance import TRUST, Origin, Scope
-from lamina.atom.sentence_removal import RemovalTarget, erase_spans
+from lamina.atom.sentence_erasure import RemovalTarget, erase_spans
 from lamina.atom.status import Status
 from lamina.review.erased_passages import ErasedPassages, is_run_note
 from lamina.review.erased_words import FULL_TRUST, ErasedWords, StandingWords, claimed_value, is_statement

@@ -17,7 +17,7 @@ from lamina.atom.atom import (
 )
 from lamina.atom.metadata import map_texts
 from lamina.atom.provenance import TRUST, Origin
-from lamina.atom.sentence_removal import ERASED_MARK, RemovalTarget, remove_linked_lines, shift_evidence
+from lamina.atom.sentence_erasure import ERASED_MARK, RemovalTarget, remove_linked_lines, shift_evidence
 from lamina.capture.box import find_topics
 from lamina.review.erased_passages import ErasedPassages, is_run_note
 from lamina.review.erasure_reads import ErasureReads

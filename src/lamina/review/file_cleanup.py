@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lamina.atom.atom import AtomId, is_atom_id
-from lamina.atom.sentence_removal import ERASED_MARK, RemovalTarget, TargetValue, remove_linked_lines
+from lamina.atom.sentence_erasure import ERASED_MARK, RemovalTarget, TargetValue, remove_linked_lines
 from lamina.importers.documents.text_decoding import decode_text
 from lamina.store.erasure import PendingErasure
 from lamina.store.projection import Projection
@@ -23,7 +23,7 @@ from lamina.sync.disk_diff import try_parse
 from lamina.text.normal_form import normal_form
 from lamina.vault import layout, vault_setup
 from lamina.vault.disk import Disk
-from lamina.vault.folder_tree import UnusableFile
+from lamina.vault.file_access import UnusableFile
 
 MAX_READ_BYTES = 64 << 20
 ID_LENGTH = 26

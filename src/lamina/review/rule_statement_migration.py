@@ -15,7 +15,7 @@ from lamina.atom.passage import passages_of
 from lamina.atom.provenance import Origin
 from lamina.atom.status import Status, TransitionCause
 from lamina.capture.existing_statements import FORGET_REQUESTED_AT
-from lamina.capture.extractor import CapturedTurn, ExtractedStatement, Extractor
+from lamina.capture.extractors import CapturedTurn, ExtractedStatement, Extractor
 from lamina.capture.receipt import Outcome, Receipt, Result
 from lamina.capture.statement_commit import retry_exclusively
 from lamina.review.review_context import Reviewer

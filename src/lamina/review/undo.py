@@ -13,7 +13,7 @@ from lamina.errors import NotFound, Refused, UndoRefused
 from lamina.review.reinstatement import find_claim_holders, reinstate_ended
 from lamina.review.review_context import Reviewer, parse_reason
 from lamina.store.base import AtomChange, AtomVersion, Commit, CommitId, CommitResult, EntryChange, JournalEntry, Store
-from lamina.store.signals import BACKGROUND_VERBS
+from lamina.store.signals_and_ageing import BACKGROUND_VERBS
 
 
 def rollback(id: str, reason: str, reviewer: Reviewer) -> Receipt:

@@ -15,7 +15,7 @@ import numpy as np
 
 from lamina.atom.passage import is_role
 from lamina.models.state_model import QuestionState, QuestionTarget
-from lamina.states.assertion import Assertion, lower_case_words
+from lamina.states.attributed_sentence import AttributedSentence, lower_case_words
 from lamina.states.state_reader import TextListReader
 from lamina.vectors.integer_vectors import Floats
 
@@ -76,7 +76,7 @@ class StateCandidate:
     """A candidate: its relevance so far, its sentences, its words and when it was said."""
 
     relevance: float
-    assertions: Sequence[Assertion]
+    assertions: Sequence[AttributedSentence]
     text: str = ""
     said: SaidAt = SaidAt()
 
@@ -165,7 +165,7 @@ class StateView:
     those that are near the question, from 0 to 1.
     """
 
-    best: list[Assertion | None]
+    best: list[AttributedSentence | None]
     similarity: Floats
     asserts: Floats
     newness: Floats
@@ -189,7 +189,7 @@ def compare_states(
     else.
     """
     count = len(candidates)
-    best: list[Assertion | None] = []
+    best: list[AttributedSentence | None] = []
     similarity, asserts = np.zeros(count, np.float32), np.zeros(count, np.float32)
     for n, candidate in enumerate(candidates):
         scores = [
@@ -204,7 +204,9 @@ def compare_states(
     return StateView(best, similarity, asserts, _compute_newness(best, similarity))
 
 
-def _holds_names(sentence: Assertion | None, sentences: Sequence[Assertion | None], names: frozenset[str]) -> bool:
+def _holds_names(
+    sentence: AttributedSentence | None, sentences: Sequence[AttributedSentence | None], names: frozenset[str]
+) -> bool:
     """Return whether a sentence contains all names of the question that any of the sentences contain."""
     if not names or sentence is None:
         return True
@@ -212,7 +214,7 @@ def _holds_names(sentence: Assertion | None, sentences: Sequence[Assertion | Non
     return found_names <= sentence.tokens
 
 
-def _compute_newness(best: Sequence[Assertion | None], similarity: Floats) -> Floats:
+def _compute_newness(best: Sequence[AttributedSentence | None], similarity: Floats) -> Floats:
     """Return how new each candidate is among those near the question: 1 for the newest, 0 for those far from it."""
     newness = np.zeros(len(best), np.float32)
     if not len(best):

@@ -22,7 +22,7 @@ from lamina.store.journal import (
 from lamina.store.passages import Passages, TextMatch, TextQuery
 from lamina.store.projection import FileSnapshot, Projection
 from lamina.store.queue import Queue
-from lamina.store.signals import SignalCounters
+from lamina.store.signals_and_ageing import SignalCounters
 
 __all__ = [
     "AtomChange",

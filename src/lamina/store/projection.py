@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from lamina.atom.atom import Atom, AtomId
 from lamina.store.journal import Commit, CommitResult, Journal
-from lamina.vault.folder_tree import Stamp
+from lamina.vault.file_access import Stamp
 
 
 class FileState(StrEnum):

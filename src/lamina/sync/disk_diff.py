@@ -13,7 +13,7 @@ from lamina.store.projection import FileEntry, FileRecord, FileState, Projection
 from lamina.vault import layout
 from lamina.vault.atom_file import ParsedFile, parse_file
 from lamina.vault.disk import Disk
-from lamina.vault.folder_tree import Stamp, UnusableFile
+from lamina.vault.file_access import Stamp, UnusableFile
 from lamina.vault.yaml_codec import Unreadable
 
 RACY_NS = 20_000_000

@@ -20,7 +20,7 @@ from lamina.sync.edit_commit import EditCommitter
 from lamina.sync.held_deletions import find_lost_folder
 from lamina.sync.report import SyncReport
 from lamina.vault.disk import Disk, SwapCopy, SwapResult
-from lamina.vault.folder_tree import Stamp, UnusableFile
+from lamina.vault.file_access import Stamp, UnusableFile
 
 BATCH = 500
 GRACE_NS = 60 * 10**9

@@ -9,16 +9,16 @@ from lamina.clock import Clock, disk_time_ns
 from lamina.store.admin import FileProblem
 from lamina.store.base import Store
 from lamina.store.projection import BytesSwappedOut, FileState, FileWritten, KnownFiles, PendingFile
+from lamina.sync.changed_files import FileEdits, displace
 from lamina.sync.disk_diff import NO_STAMP, DiskChanges, DiskDiff, ReadFile
 from lamina.sync.edit_commit import EditCommitter
 from lamina.sync.field_edits import DecideNew, DecideStatus
-from lamina.sync.file_edits import FileEdits, displace
 from lamina.sync.held_deletions import HasMarker, HeldDeletions, find_lost_folder
 from lamina.sync.projection import SwapCopies, is_ours, write_pending_files
 from lamina.sync.report import Progress, SyncReport
 from lamina.vault import layout
 from lamina.vault.disk import Disk
-from lamina.vault.folder_tree import UnusableFile
+from lamina.vault.file_access import UnusableFile
 
 LOCK_SECONDS = 60.0
 MAX_ROUNDS = 50

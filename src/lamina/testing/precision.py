@@ -10,7 +10,7 @@ import numpy as np
 from lamina.atom.atom import Atom
 from lamina.store.encodings import UnencodedText
 from lamina.store.precision import PrecisionChange
-from lamina.store.signals import AgeingState
+from lamina.store.signals_and_ageing import AgeingState
 from lamina.testing.capabilities import Capability, all_need
 from lamina.testing.store_harness import (
     ANN,

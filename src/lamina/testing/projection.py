@@ -23,12 +23,12 @@ from lamina.store.projection import (
     SwapsForgotten,
     WriteWithdrawn,
 )
-from lamina.store.signals import SignalIncrement
+from lamina.store.signals_and_ageing import SignalIncrement
 from lamina.testing.capabilities import Capability, all_need
 from lamina.testing.store_harness import NOON, STAMP, Contract, StoreHarness
 from lamina.vault import layout
 from lamina.vault.atom_file import parse_file
-from lamina.vault.folder_tree import Stamp
+from lamina.vault.file_access import Stamp
 
 
 @all_need(Capability.FILES)

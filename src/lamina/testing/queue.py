@@ -13,7 +13,7 @@ from lamina.atom.atom import AtomId
 from lamina.atom.provenance import Scope
 from lamina.store.base import TransactionMode
 from lamina.store.queue import BufferedPassage, LeaseRenewal, ProbeQuery, SessionBacklog, new_lease_token
-from lamina.store.signals import SignalIncrement
+from lamina.store.signals_and_ageing import SignalIncrement
 from lamina.testing.store_harness import ANN, DAY, LOCAL, NOON, OTHER, Contract, StoreHarness, run_in_threads
 
 MINUTE = timedelta(minutes=1)

@@ -12,7 +12,7 @@ from lamina.atom.atom import Atom, AtomId, Signals
 from lamina.atom.kinds import Layer
 from lamina.atom.status import Status, TransitionCause
 from lamina.store.base import CommitResult, TransactionMode
-from lamina.store.signals import BACKGROUND_VERBS, AgeingState, SignalCounters, SignalIncrement
+from lamina.store.signals_and_ageing import BACKGROUND_VERBS, AgeingState, SignalCounters, SignalIncrement
 from lamina.testing.erasures import erase_atoms
 from lamina.testing.store_harness import (
     ANN,

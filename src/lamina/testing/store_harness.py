@@ -22,7 +22,7 @@ from lamina.store.passages import PassageFilter
 from lamina.store.projection import FileWritten, PendingFile
 from lamina.testing.capabilities import Capability
 from lamina.text.analyser import analyse
-from lamina.vault.folder_tree import Stamp
+from lamina.vault.file_access import Stamp
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from lamina.clock import disk_time_ns
 from lamina.errors import InvalidInput
-from lamina.vault.folder_tree import (
+from lamina.vault.file_access import (
     INTERNAL,
     TMP,
     FolderTree,

@@ -10,9 +10,9 @@ from starlette.responses import Response
 from lamina.atom.atom import Atom
 from lamina.atom.passage import is_role
 from lamina.atom.status import INCLUDE_OPTIONS
+from lamina.documents.argument_types import MAX_HITS
 from lamina.documents.atom import QuoteDocument, load_quotes
 from lamina.documents.recall import HitDocument, hit_document
-from lamina.documents.verb_arguments import MAX_HITS
 from lamina.memory import Memory
 from lamina.recall.feedback import parse_verdict
 from lamina.recall.hit import Hit

@@ -18,7 +18,7 @@ from lamina.errors import InvalidInput, Refused
 from lamina.store.base import AtomFilter, TransactionMode
 from lamina.text.normal_form import one_line, value_form
 from lamina.text.sentences import find_sentences
-from lamina.working.context import WorkingContext, parse_name
+from lamina.working.writer_access import WriterAccess, parse_name
 
 MAX_ENTRIES, ENTRIES_AFTER_FOLD = 15, 10
 """The most notes of a list, and how many of the newest stay whole when it has more."""
@@ -173,7 +173,7 @@ Count = Callable[[str], int]
 class Block:
     """The notes of one workstream, stored in one file. Created by `Memory.block`; a name means one block."""
 
-    def __init__(self, workstream: str, context: WorkingContext, count: Callable[[], Count]) -> None:
+    def __init__(self, workstream: str, context: WriterAccess, count: Callable[[], Count]) -> None:
         self.workstream = parse_name(workstream, "a workstream")
         self._context, self._count = context, count
 

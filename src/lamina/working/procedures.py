@@ -16,7 +16,7 @@ from lamina.capture.existing_statements import is_undone
 from lamina.capture.receipt import Result
 from lamina.store.base import AtomFilter
 from lamina.text.normal_form import is_same_text, value_form
-from lamina.working.context import LINEAGE_LIMIT, WorkingContext, is_named
+from lamina.working.writer_access import LINEAGE_LIMIT, WriterAccess, is_named
 
 PROCEDURE = "procedure"
 FIRST_CONFIDENCE, CONFIDENCE_STEP = 0.7, 0.1
@@ -25,7 +25,7 @@ PROPOSAL_THRESHOLD = 3
 """The number of successes after which a canonical procedure is proposed."""
 
 
-def record_success(workflow: str, summary: str, event: Atom, context: WorkingContext) -> list[StatementVerdict]:
+def record_success(workflow: str, summary: str, event: Atom, context: WriterAccess) -> list[StatementVerdict]:
     """Return the changes that a success makes to the workflow's procedure. The caller holds the store's write lock."""
     known = _read_procedures(workflow, context)
     base = _choose_base(known)
@@ -51,7 +51,7 @@ def count_successes(procedure: Atom) -> int:
     return int(count) if count.isascii() and count.isdecimal() and len(count) < 10 else 0
 
 
-def _read_procedures(workflow: str, context: WorkingContext) -> list[Atom]:
+def _read_procedures(workflow: str, context: WriterAccess) -> list[Atom]:
     query = AtomFilter(scopes=(context.writer.scope,), kinds=frozenset({PROCEDURE}), subject=workflow)
     matching = (atom for atom in context.store.atoms.read(query) if value_form(atom.subject) == value_form(workflow))
     return [atom for atom in matching if not is_undone(atom, context.store)]
@@ -68,9 +68,7 @@ def _choose_base(known: Iterable[Atom]) -> Atom | None:
     )
 
 
-def _create(
-    workflow: str, content: str, event: Atom, known: Iterable[Atom], context: WorkingContext
-) -> StatementVerdict:
+def _create(workflow: str, content: str, event: Atom, known: Iterable[Atom], context: WriterAccess) -> StatementVerdict:
     """Return a first procedure; refused if an earlier one with the same text was rejected or forgotten."""
     procedure = _new_procedure(
         event,
@@ -103,7 +101,7 @@ def _raise_confidence(base: Atom, workflow: str, event: Atom) -> Atom:
     )
 
 
-def _propose(workflow: str, summary: str, base: Atom, event: Atom, context: WorkingContext) -> StatementVerdict:
+def _propose(workflow: str, summary: str, base: Atom, event: Atom, context: WriterAccess) -> StatementVerdict:
     """Return a canonical procedure that is pending review."""
     has_summary = summary.casefold() in base.content.casefold()
     count = count_successes(base)
@@ -122,7 +120,7 @@ def _propose(workflow: str, summary: str, base: Atom, event: Atom, context: Work
     return StatementVerdict(Result.HELD, procedure, (), reason)
 
 
-def _new_procedure(event: Atom, context: WorkingContext, **fields: object) -> Atom:
+def _new_procedure(event: Atom, context: WriterAccess, **fields: object) -> Atom:
     values = kind_defaults(PROCEDURE) | {"layer": Layer.PROCEDURAL} | fields
     return Atom(
         id=context.ids.new(event.observed_at),

@@ -22,8 +22,8 @@ from lamina.capture.statement_commit import SegmentBatch, commit_verdicts
 from lamina.errors import InvalidInput, Refused
 from lamina.store.base import AtomFilter, TransactionMode
 from lamina.text.timestamps import TimeInput
-from lamina.working.context import LINEAGE_LIMIT, WorkingContext, is_named, parse_name
 from lamina.working.procedures import record_success
+from lamina.working.writer_access import LINEAGE_LIMIT, WriterAccess, is_named, parse_name
 
 EVENT = "event"
 
@@ -47,7 +47,7 @@ class RunOutcome(StrEnum):
 class Run:
     """One piece of work and its notes. Created by `Memory.run`; a name means one run."""
 
-    def __init__(self, id: str, context: WorkingContext, rank: Rank) -> None:
+    def __init__(self, id: str, context: WriterAccess, rank: Rank) -> None:
         self.id = parse_name(id, "a run")
         self._context, self._rank = context, rank
 

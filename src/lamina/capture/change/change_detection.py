@@ -27,7 +27,7 @@ from lamina.capture.change.repetitions import (
 from lamina.capture.change.supersession import Supersession
 from lamina.capture.classification import DOUBTFUL, StatementVerdict, classify_against_rivals
 from lamina.capture.existing_statements import ended_at
-from lamina.capture.extractor import CapturedTurn
+from lamina.capture.extractors import CapturedTurn
 from lamina.capture.receipt import Result
 from lamina.capture.store_reads import StoreReads, WorkingSet, WriteContext
 from lamina.states.replacement_verdict import ReplacementCertainty, judge_replacements

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from lamina.atom.atom import Atom, AtomId, Evidence, Relation, RelationName
 from lamina.capture.change.repetitions import is_hearsay, is_trusted_passage
-from lamina.capture.extractor import CapturedTurn, ExtractedStatement, StatedRelation, StoredStatement
+from lamina.capture.extractors import CapturedTurn, ExtractedStatement, StatedRelation, StoredStatement
 from lamina.capture.prose import find_statable_sentences
 from lamina.capture.store_reads import CURRENT_STATUSES, WorkingSet, WriteContext
 from lamina.text.analyser import content_tokens

@@ -18,7 +18,7 @@ from lamina.capture.change.dependants import may_challenge
 from lamina.capture.change.forget_target import ForgetCandidate, ForgetTarget
 from lamina.capture.change.repetitions import add_evidence, add_repetitions, text_of_evidence
 from lamina.capture.existing_statements import FORGET_REQUESTED_AT
-from lamina.capture.extractor import CapturedTurn, speaker_subject
+from lamina.capture.extractors import CapturedTurn, speaker_subject
 from lamina.capture.memory_requests import (
     MIN_PROBABILITY,
     MIN_PROBABILITY_LIGHT,

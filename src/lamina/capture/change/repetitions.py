@@ -18,7 +18,7 @@ from lamina.atom.passage import Passage, is_assistant, passage_of, passages_of
 from lamina.atom.provenance import TRUST, Origin, Scope, statements_need_review, trust_of
 from lamina.atom.status import Status
 from lamina.capture.existing_statements import ended_at, forget_requested_at
-from lamina.capture.extractor import CapturedTurn
+from lamina.capture.extractors import CapturedTurn
 from lamina.capture.pieces import TextPiece
 from lamina.capture.prose import is_pasted
 from lamina.capture.store_reads import CURRENT_STATUSES, FORGETTABLE_STATUSES, WorkingSet, WriteContext

@@ -21,7 +21,7 @@ from lamina.atom.status import Status
 from lamina.capture.change.change_nomination import Nomination
 from lamina.capture.change.repetitions import add_repetitions, is_hearsay, is_trusted_passage
 from lamina.capture.classification import DOUBTFUL, SURE
-from lamina.capture.extractor import speaker_subject
+from lamina.capture.extractors import speaker_subject
 from lamina.capture.prose import find_statable_sentences
 from lamina.capture.store_reads import CURRENT_STATUSES, WorkingSet, find_passage
 from lamina.states.replacement_verdict import ReplacementCertainty, find_surest_state, judge_replacements

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from lamina.atom.atom import Evidence, RelationName
 from lamina.atom.passage import is_assistant, is_role
-from lamina.capture.extractor import (
+from lamina.capture.extractors import (
     CapturedTurn,
     CountingExtractor,
     ExtractedStatement,

@@ -17,7 +17,7 @@ from lamina.atom.atom import RelationName
 from lamina.atom.kinds import EXTRACTED_KINDS
 from lamina.atom.passage import is_assistant
 from lamina.capture.change.change_nomination import SentenceLine
-from lamina.capture.extractor import CapturedTurn, StoredStatement
+from lamina.capture.extractors import CapturedTurn, StoredStatement
 from lamina.models.chat import Message, system_message, user_message
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise
 from lamina.text.sentences import find_sentences

@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from lamina.atom.passage import ROLE_NAMES
-from lamina.capture.extractor import CapturedTurn
+from lamina.capture.extractors import CapturedTurn
 from lamina.capture.llm.grammatical_person import find_possessed_thing, find_pronoun_persons, split_words
 from lamina.capture.receipt import DropReason
 from lamina.text.analyser import STOP_WORDS, analyse, query_tokens

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from lamina.capture.extractor import ExtractedStatement
+from lamina.capture.extractors import ExtractedStatement
 from lamina.capture.llm.quotes import content_words, find_names, time_words
 from lamina.capture.receipt import DropReason
 from lamina.text.analyser import STOP_WORDS, analyse

@@ -14,8 +14,8 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from lamina.access import Principal, ServedMemory
+from lamina.documents.argument_types import MAX_KEY_LENGTH
 from lamina.documents.json_document import JsonDocument
-from lamina.documents.verb_arguments import MAX_KEY_LENGTH
 from lamina.http.problem import ProblemDetails, ProblemError, validation_problem
 from lamina.http.route_rights import OPERATION_POLICIES, READ, WRITE, OperationPolicy
 from lamina.memory import Memory

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from lamina.documents.argument_types import MAX_HITS, MAX_ROWS, Blocks, Question
 from lamina.documents.atom import atom_document, atom_documents, load_quotes, neighbour_documents, standing_document
 from lamina.documents.importance import ImportanceDocument, importance_document
 from lamina.documents.journal import HistoryDocument, entry_document, history_document
 from lamina.documents.recall import AnswerDocument, RecallDocument, answer_document, hit_documents, recall_document
-from lamina.documents.verb_arguments import MAX_HITS, MAX_ROWS, Blocks, Question
 from lamina.http.api import request_bodies as bodies
 from lamina.http.api import response_documents as documents
 from lamina.http.api.endpoint import AtomIdPath, CallerContext, CurrentCaller, read_endpoint

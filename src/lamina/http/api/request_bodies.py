@@ -1,4 +1,4 @@
-"""The bodies and query parameters of the endpoints, selected from `lamina.documents.verb_arguments`.
+"""The bodies and query parameters of the endpoints, selected from `lamina.documents.argument_types`.
 
 HTTP is strict: 1 or "no" is not a boolean, and a time is ISO 8601.
 """
@@ -13,8 +13,8 @@ from lamina.atom.atom import RelationName
 from lamina.atom.kinds import Durability, MemoryType
 from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
-from lamina.documents import verb_arguments as fields
-from lamina.documents.verb_arguments import (
+from lamina.documents import argument_types as fields
+from lamina.documents.argument_types import (
     AtomRef,
     CaptureOptions,
     Flag,

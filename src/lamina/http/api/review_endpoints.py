@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query
 
+from lamina.documents.argument_types import MAX_ROWS, Label
 from lamina.documents.pending_items import group_documents, inbox_item_document, pair_document
 from lamina.documents.receipt import receipt_document
-from lamina.documents.verb_arguments import MAX_ROWS, Label
 from lamina.http.api import request_bodies as bodies
 from lamina.http.api import response_documents as documents
 from lamina.http.api.endpoint import CurrentCaller, CurrentWriter, read_endpoint, write_endpoint

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 
+from lamina.documents.argument_types import MAX_HITS, MAX_TOKENS, Question
 from lamina.documents.receipt import ChangeDocument, ReceiptDocument, change_document, receipt_document
-from lamina.documents.verb_arguments import MAX_HITS, MAX_TOKENS, Question
 from lamina.documents.working_memory import BlockDocument, RunDocument, run_document
 from lamina.http.api.endpoint import CurrentCaller, CurrentWriter, read_endpoint, write_endpoint
 from lamina.http.api.request_bodies import BlockNoteBody, CloseRunBody, NoteBody

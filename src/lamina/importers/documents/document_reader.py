@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lamina.capture.own_words import remove_recalled_context
+from lamina.capture.echo_filter import remove_recalled_context
 from lamina.capture.pieces import TextFormat, detect_format, split_text
 from lamina.capture.pieces.text_format import MARKDOWN_SUFFIXES
 from lamina.errors import NotFound

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lamina.importers.documents.html_tags import VERBATIM_TAGS, Tag, find_tags
+from lamina.importers.documents.html_scanner import VERBATIM_TAGS, Tag, find_tags
 from lamina.text.normal_form import one_line
 
 _BLOCK_TAGS = """

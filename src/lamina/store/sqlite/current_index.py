@@ -22,7 +22,7 @@ from lamina.store.sqlite.in_memory_vectors import SearchLimits
 from lamina.store.sqlite.index import SqliteIndex
 from lamina.store.sqlite.index_rows import past_passages_of
 from lamina.store.sqlite.precision import move_all
-from lamina.store.sqlite.signals import SqliteSignals
+from lamina.store.sqlite.signals_and_ageing import SqliteSignals
 from lamina.store.sqlite.vector_search import VectorSearch
 
 logger = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from lamina.atom.json_record import parse_record
 from lamina.store.projection import FileEntry, FileList, FileRecord, FileState, KnownFiles
 from lamina.store.sqlite.database import Database
 from lamina.vault import layout
-from lamina.vault.folder_tree import Stamp
+from lamina.vault.file_access import Stamp
 
 _ENTRY = "SELECT path, atom_id, state, size, mtime_ns, ctime_ns, inode, checked_ns FROM files"
 _IS_STABLE = f"state<>'{FileState.GONE}' AND checked_ns-max(mtime_ns, ctime_ns)>=?"

@@ -25,7 +25,7 @@ from lamina.store.projection import (
 from lamina.store.sqlite.file_table import FileTable, stamp_columns
 from lamina.store.sqlite.history import HistoryFile
 from lamina.store.sqlite.outbox import Outbox, sha256
-from lamina.vault.folder_tree import Stamp
+from lamina.vault.file_access import Stamp
 
 SIGNAL_BATCH = 500
 """Files that are queued in one transaction because of their counters."""

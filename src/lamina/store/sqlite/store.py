@@ -22,7 +22,7 @@ from lamina.store.sqlite.journal import SqliteJournal
 from lamina.store.sqlite.passages import SqlitePassages
 from lamina.store.sqlite.projection import SqliteProjection
 from lamina.store.sqlite.queue import SqliteQueue
-from lamina.store.sqlite.signals import SqliteSignals
+from lamina.store.sqlite.signals_and_ageing import SqliteSignals
 
 
 class SqliteStore:

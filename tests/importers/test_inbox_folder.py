@@ -21,7 +21,7 @@ import lamina
 from lamina import Memory, Status, passages_of
 from lamina.atom.provenance import Origin
 from lamina.vault.disk import Disk
-from lamina.vault.folder_tree import Stamp
+from lamina.vault.file_access import Stamp
 from vault_workspace import VaultWorkspace, eventually
 
 SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"

@@ -18,10 +18,10 @@ from lamina.atom.atom import AtomId, Signals
 from lamina.atom.provenance import Scope
 from lamina.atom.status import Status, TransitionCause
 from lamina.clock import FixedClock
-from lamina.store.signals import AGEING_STATUSES, AgeingState
+from lamina.store.signals_and_ageing import AGEING_STATUSES, AgeingState
 from lamina.store.sqlite import SqliteStore
 from lamina.store.sqlite.history import HistoryFile
-from lamina.store.sqlite.signals import _DUE, _LAST_WRITE
+from lamina.store.sqlite.signals_and_ageing import _DUE, _LAST_WRITE
 from lamina.testing import ANN, DAY, LOCAL, NOON, StoreHarness
 
 SCOPES = (LOCAL, ANN)

@@ -21,7 +21,7 @@ SLOW_OPEN_SECONDS = 600.0
 _UNSAFE_NAME_CHARS = re.compile(r"[^A-Za-z0-9_-]")
 
 
-class HookFolder:
+class HookState:
     """The folder of a vault's hooks. It can be deleted: turns are then captured again, and recognised by the store."""
 
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:

@@ -15,7 +15,7 @@ from lamina.atom.atom import AtomId, Signals
 from lamina.atom.kinds import Layer
 from lamina.atom.provenance import Scope
 from lamina.lifecycle.signals import edit_counters
-from lamina.store.signals import AGEING_STATUSES, BACKGROUND_VERBS, AgeingState, AtomUse, SignalIncrement
+from lamina.store.signals_and_ageing import AGEING_STATUSES, BACKGROUND_VERBS, AgeingState, AtomUse, SignalIncrement
 from lamina.store.sqlite.database import Database
 from lamina.text.timestamps import from_millis, to_millis
 

@@ -39,7 +39,7 @@ from lamina.store.projection import FileDeleted, FileRead, FileState
 from lamina.sync.disk_diff import has_changed
 from lamina.vault import layout
 from lamina.vault.disk import Disk
-from lamina.vault.folder_tree import Stamp
+from lamina.vault.file_access import Stamp
 
 PROBLEM_KIND = "inbox"
 """Kind of the problems that are reported about files in an inbox."""

@@ -1,4 +1,4 @@
-"""Generates docs/cli.md (`python -m lamina.cli.reference`) and docs/settings.md (the same with `settings`)."""
+"""Generates docs/cli.md (`python -m lamina.cli.generated_docs`) and docs/settings.md (the same with `settings`)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _command_group(command: Any) -> Iterator[str]:
 
 def _introduction(group: Any) -> Iterator[str]:
     yield "# The command line\n"
-    yield "Generated from the help texts by `python -m lamina.cli.reference`; a test checks it.\n"
+    yield "Generated from the help texts by `python -m lamina.cli.generated_docs`; a test checks it.\n"
     yield f"{group.help}\n"
     yield "Options of every command, before or after its name:\n"
     yield from (_option_line(param) for param in group.params if param.opts[0] in _SHARED)
@@ -82,7 +82,7 @@ def render_settings() -> str:
     return "\n".join(
         [
             "# Settings\n",
-            "Generated from the code by `python -m lamina.cli.reference settings`; a test checks it.\n",
+            "Generated from the code by `python -m lamina.cli.generated_docs settings`; a test checks it.\n",
             'Set them in `.lamina/settings.toml` (`embedder = "light"`). The environment (`LAMINA_EMBEDDER=light`)',
             "overrides the file, and arguments override both. Put keys of services into the environment.\n",
             "| setting | default | what it is for |",

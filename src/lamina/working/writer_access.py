@@ -20,7 +20,7 @@ LINEAGE_LIMIT = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkingContext:
+class WriterAccess:
     """The store as one writer uses it in one scope.
 
     `read_fresh` reads atoms after syncing their files; `publish` writes files after a commit. `agents` names the agent

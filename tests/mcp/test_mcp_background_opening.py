@@ -11,8 +11,8 @@ import pytest
 from mcp_client import Agent, run_agent
 
 import lamina
+from lamina.mcp.background_opening import OPENING_THREAD, LazyVault, VaultOptions
 from lamina.mcp.client_request import ClientRequest
-from lamina.mcp.lazy_vault import OPENING_THREAD, LazyVault, VaultOptions
 from lamina.mcp.server import make_server
 
 READ, WRITE = ClientRequest(None, "tester", False), ClientRequest(None, "tester", True)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lamina.atom.atom import Evidence
 from lamina.atom.passage import parse_segment, render_passage
-from lamina.atom.sentence_removal import (
+from lamina.atom.sentence_erasure import (
     ERASED_MARK,
     RemovalTarget,
     TargetValue,

@@ -12,7 +12,7 @@ from lamina.atom.atom import Atom, AtomId
 from lamina.atom.kinds import KINDS
 from lamina.atom.passage import passages_of
 from lamina.atom.provenance import Origin, Scope
-from lamina.capture.own_words import is_echo, is_memory_talk, is_trivial, score_importance
+from lamina.capture.echo_filter import is_echo, is_memory_talk, is_trivial, score_importance
 from lamina.recall.context_packing import pack_context
 
 

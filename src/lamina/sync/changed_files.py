@@ -35,7 +35,7 @@ from lamina.sync.report import Progress, SyncReport
 from lamina.vault import layout
 from lamina.vault.atom_file import ParsedFile, parse_file
 from lamina.vault.disk import Disk, SwapResult
-from lamina.vault.folder_tree import Stamp, UnusableFile
+from lamina.vault.file_access import Stamp, UnusableFile
 from lamina.vault.yaml_codec import Unreadable
 
 ADOPT_BATCH = 2000

@@ -13,7 +13,7 @@ from lamina.text.normal_form import normal_form
 
 
 @dataclass(frozen=True, eq=False)
-class Assertion:
+class AttributedSentence:
     """A sentence of a passage: its words, what the state model read from it, its speaker and its time in
     milliseconds."""
 
@@ -67,6 +67,6 @@ def find_names(question: str) -> frozenset[str]:
 
 def make_assertions(
     text: str, states: Sequence[SentenceState], speaker: str, at_ms: int, session: str = ""
-) -> list[Assertion]:
+) -> list[AttributedSentence]:
     """Return a passage's sentences as assertions, whether they assert anything or not."""
-    return [Assertion(text[state.start : state.end], state, speaker, at_ms, session) for state in states]
+    return [AttributedSentence(text[state.start : state.end], state, speaker, at_ms, session) for state in states]

@@ -13,7 +13,7 @@ import lamina
 from cpu_time import LONG as LONG_SECONDS
 from cpu_time import cpu_seconds
 from lamina.atom.passage import passages_of
-from lamina.capture.own_words import remove_recalled_context
+from lamina.capture.echo_filter import remove_recalled_context
 from lamina.clock import FixedClock
 from lamina.errors import InvalidInput
 
