@@ -82,11 +82,10 @@ def capture(
 ) -> Receipt:
     """Store the text of a conversation in the session's segments and extract statements from it.
 
-    The statements are extracted in the same commit, or queued for extraction if `extract_now` is false. Whatever fails
-    while statements are made never fails the words: they are committed and queued, and the receipt and `doctor` say
-    why. Sentences that were erased and pieces that the session already has are left out. The journal appends no second
-    commit with the same idempotency `key`: the request changes nothing and the receipt names the atoms of the first
-    one.
+    The statements are extracted in the same commit, or queued for extraction if `extract_now` is false. If extraction
+    fails, the text is committed without statements and queued, and the receipt and `doctor` say why; StoreError if the
+    text cannot be stored. Sentences that were erased and pieces that the session already has are left out. A request
+    whose idempotency `key` was used before writes nothing; its receipt names the atoms of the first commit.
     """
     target = SegmentTarget(
         scope=writer.scope,
@@ -121,7 +120,7 @@ def capture(
 
 
 def _report_failed_extraction(receipt: Receipt, error: Exception, store: Store) -> Receipt:
-    """Return the receipt of words that were stored without statements; `doctor` lists them until they are read."""
+    """Return the receipt of a text that was stored without statements; `doctor` lists it until they are made."""
     cause = summarise_error(error)
     logger.error("stored words without their statements: %s", cause)
     for outcome in receipt.outcomes:
@@ -133,7 +132,8 @@ def _report_failed_extraction(receipt: Receipt, error: Exception, store: Store) 
 def _write_conversation(request: _CaptureRequest, context: WriteContext, *, detect_changes: bool) -> Receipt:
     """Leave out erased sentences and stored pieces, append the rest, extract or queue its statements, and commit all.
 
-    `detect_changes`: compare the statements that are extracted now with the stored ones.
+    `detect_changes`: compare the statements that are extracted now with the stored ones. It is false in the attempt
+    after the store refused a change that was detected.
     """
     conversation = remove_erased_sentences(
         request.conversation, request.writer.origin, context.scope, context.reads, context.now
@@ -141,7 +141,7 @@ def _write_conversation(request: _CaptureRequest, context: WriteContext, *, dete
     stored_segments = _read_session(request.target, context)
     pieces = _select_pieces_to_store(conversation.pieces, stored_segments, request.key, context)
     if not pieces and stored_segments:
-        # All of them are stored already. Erasure drops no piece: an erased sentence leaves a mark in its piece.
+        # All of them are stored already. Erasure drops no piece: an erased sentence is replaced by `[erased]`.
         outcome = Outcome(Result.DUPLICATE, stored_segments[-1], "these words were captured before")
         return _report_conversation(conversation, Receipt(commit=None, outcomes=(outcome,)))
 
@@ -149,7 +149,7 @@ def _write_conversation(request: _CaptureRequest, context: WriteContext, *, dete
     segments = extend_session(pieces, request.target, stored_segments, context.ids)
     earlier_turns = turns_of(open_segment) if open_segment else []
     new_turns = _find_new_turns(segments, earlier_turns)
-    # No stored statement has these passages as evidence, so the store need not be asked for one.
+    # New passages cannot be the evidence of a stored statement yet: this saves a query.
     context.reads.mark_not_stored(context.scope, [(AtomId(turn.segment), turn.n) for turn in new_turns])
 
     if request.extract_now:
@@ -193,8 +193,8 @@ def _select_pieces_to_store(
 ) -> Sequence[TextPiece]:
     """Return the pieces that the session does not have yet; all of them if the key was used before.
 
-    So a repeated request reaches its commit, where the journal recognises the key and writes nothing. The statements
-    that it extracts on the way are not committed; such requests are rare.
+    All pieces are returned so that a repeated request reaches its commit, where the journal recognises the key and
+    writes nothing. The statements that it extracts on the way are not committed; such requests are rare.
     """
     is_repeated_request = key is not None and bool(context.reads.store.journal.read([context.scope], key=key))
     return pieces if is_repeated_request else drop_stored_pieces(pieces, stored_segments)
@@ -219,7 +219,7 @@ def remember(
 ) -> Receipt:
     """Write explicit statements in one commit, each classified against the existing statements of its scope.
 
-    With an `embedder`, each gets its surprise; its importance is adjusted by it unless the draft has one.
+    With an `embedder`, each statement gets a surprise score, which adjusts its importance unless the draft sets one.
     """
 
     def write(detect_changes: bool) -> Receipt:

@@ -1,4 +1,4 @@
-"""The read path: `recall` answers from one snapshot of the store, and again if anything was committed meanwhile.
+"""The read path: `recall` answers from one snapshot of the store, and repeats it if anything was committed meanwhile.
 
 `_search_and_rank` finds candidates, adds the terms of their scores, and builds hits from the best of them.
 """
@@ -36,13 +36,13 @@ from lamina.text.analyser import analyse
 
 CANDIDATE_FACTOR = 2
 """A search whose candidates may be rejected continues until it has this multiple of the candidates that are needed."""
-MAX_SEARCHES_PER_ANSWER = 3
-"""How often a search is attempted, the first time included, if the models have not encoded all passages."""
+MAX_ATTEMPTS_PER_ANSWER = 3
+"""How often an answer is attempted, the first time included, if the models have not encoded all passages."""
 MAX_ANSWERS_PER_REQUEST = 6
 """How often a request is answered, the first time included, if something is committed meanwhile."""
 
 FileEditCommit = Callable[[KnownFiles], int]
-"""Commits what a person edited in these files; returns the journal position, unchanged if nothing was committed."""
+"""Commits what a person edited in these files; returns the current journal position, commits of others included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,9 @@ def recall(
 ) -> Recall:
     """Return the passages that answer a request, best first.
 
-    If a file of a hit was edited, or anything else was committed meanwhile, the request is answered again. While
-    others write without a pause, the last answer is returned: it is that of one recent snapshot.
+    If a file of a hit was edited, or anything else was committed meanwhile, the request is answered again, up to
+    MAX_ANSWERS_PER_REQUEST times. The last answer is returned even if newer commits exist: it is that of one recent
+    snapshot.
     """
     for _ in range(MAX_ANSWERS_PER_REQUEST):
         answer = _answer_request(request, store, models)
@@ -96,17 +97,17 @@ def _answer_request(request: RecallRequest, store: Store, models: ModelChoice) -
     """
     # "Last week" in a question is counted from the time of the view.
     view_moment = request.view_time.as_of or request.view_time.known_at or request.at
-    for attempt in range(MAX_SEARCHES_PER_ANSWER):
+    for attempt in range(MAX_ATTEMPTS_PER_ANSWER):
         summary = read_summary(store, request.scopes, models)
         query = parse_question(request.text, summary.speakers, view_moment)
         if query.is_small_talk or request.ranking == "plain":
             return _answer_without_models(request, query, store)
         # This also encodes the passages that the attempt before found missing.
         selected = prepare_models(query.text_without_names, store, request.scopes, models, summary)
-        is_last = attempt == MAX_SEARCHES_PER_ANSWER - 1
+        is_last = attempt == MAX_ATTEMPTS_PER_ANSWER - 1
         with store.transaction(TransactionMode.SNAPSHOT) as snapshot:
-            # Without vectors for some passages the result would favour the others; only the last attempt accepts that.
-            # First check: another writer may have added passages since the models were selected.
+            # Without vectors for some passages hits would favour the others; only the last attempt accepts missing
+            # vectors. First check: another writer may have added passages since the models were selected.
             summary = read_summary(snapshot, request.scopes, models)
             if is_last or selected.have_encoded_all(summary):
                 view = _open_view(request, query, snapshot, selected)
@@ -147,7 +148,7 @@ def _search_and_rank(
     speakers: Collection[str],
 ) -> HitList:
     """Search, rank and build the hits with the selected models. The functions that add terms do so in place."""
-    # One query for the tokens that several steps need the statistics of.
+    # One read from the store for the statistics of all tokens that later steps need.
     view.token_statistics({*query.tokens, *analyse(query.text_without_names)})
     passage_filter = _build_filter(request, view)
     score_terms = compute_score_terms(query, speakers, request.assistant_prior, selected.profile.prior)
@@ -173,7 +174,8 @@ def _search_and_rank(
     hit_list = build_hits(candidates, superseded, request, query, selected, view, states)
     if view.is_historical:
         return hit_list  # the index can only count what the filters of the present leave out
-    # What the index filtered out is counted if it is as similar as the least similar hit; `filtered` has the rest.
+    # What the index filtered out is counted if it is as similar as the least similar hit; `hit_list.filtered` counts
+    # what was rejected after the search.
     shown_keys = {(hit.atom.id, hit.passage.n) for hit in hit_list.hits}
     filtered_out = search.count_filtered_out([candidate for candidate in candidates if candidate.key in shown_keys])
     return HitList(hit_list.hits, Counter(hit_list.filtered) + Counter(dict(filtered_out)))
@@ -206,8 +208,7 @@ def _find_candidates(request: RecallRequest, search: CandidateSearch, view: Reca
 def _add_chained_facts(
     candidates: list[Candidate], search: CandidateSearch, query: RecallQuery, selected: SelectedModels, view: RecallView
 ) -> None:
-    """Add the facts that no channel found but that names in the best candidates lead to, and a term to every candidate
-    that is part of such a chain."""
+    """Add facts that names in the best candidates lead to, and a term to every candidate of such a chain."""
     chained_facts = find_chained_facts(query, candidates, selected, view, search.search_text)
     if chained_facts:
         added = search.load_candidates(sorted(chained_facts.keys() - {candidate.key for candidate in candidates}))
@@ -234,7 +235,8 @@ def _add_state_terms(
         selected.state_encoder,
         selected.recomputed_states,
         view,
-        # A question about the past asks for earlier values. A historical view marks them as they were marked then.
+        # A question about the past asks for earlier values, so they get no mark, except in a historical view: there
+        # they are marked as they would have been then.
         mark_earlier_values=view.is_historical or not view.include_ended,
     )
 
