@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.turn_lookup import TurnLookup
 from lamina import Atom, Memory, RelationName, Status, passages_of
 from lamina.atom.atom import effective_from
-from lamina.atom.decisions import SURE_CONFIDENCE
+from lamina.atom.proposals_and_pairs import SURE_CONFIDENCE
 from lamina.text.timestamps import format_time
 
 _ENDED = frozenset({Status.SUPERSEDED, Status.INVALIDATED, Status.TOMBSTONED})

@@ -25,7 +25,7 @@ os.environ.setdefault("LAMINA_EMBEDDER", "light")
 
 import lamina
 from lamina.store.sqlite.database import Database
-from lamina.store.sqlite.scratch_db import ScratchDb
+from lamina.store.sqlite.recalls_and_usage import ScratchDb
 
 PACKAGE = Path(lamina.__file__).parent
 BACKEND = PACKAGE / "store" / "sqlite"

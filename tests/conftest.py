@@ -14,7 +14,7 @@ from fake_state_models import FakeListReader, FakePairModel, FakeStateModel
 from lamina.cli.app import app
 from lamina.clock import FixedClock
 from lamina.model_registry import ModelRegistry
-from lamina.states.state_reader import StateReader
+from lamina.states.sentence_models import StateReader
 from lamina.store.sqlite.store import SqliteStore
 from lamina.testing.store_harness import NOON, StoreHarness
 from vault_workspace import VaultWorkspace

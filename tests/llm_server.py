@@ -22,7 +22,7 @@ import pytest
 
 from lamina.models.chat import UsageMeter
 from lamina.models.openai_chat import OpenAIChat
-from lamina.models.retry import CallTiming
+from lamina.models.retry_and_circuit_breaker import CallTiming
 
 _WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
 _RUN = """

@@ -20,7 +20,7 @@ from lamina.models.pair_model import PairModel
 from lamina.models.state_model import MiniLmTrunk, StateModel
 from lamina.states.fitted_decisions import ReplacementBounds
 from lamina.states.replacement_verdict import ReplacementCertainty, judge_replacements
-from lamina.states.state_reader import StateReader
+from lamina.states.sentence_models import StateReader
 from lamina.text.analyser import content_tokens
 from training.examples import load_chats
 from training.groups import load_groups, load_snippets

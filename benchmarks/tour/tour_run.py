@@ -13,7 +13,7 @@ from benchmarks.tour.tour_plan import TourPlan
 from lamina.cli.command_session import CommandSession
 from lamina.cli.exit_codes import ERROR
 from lamina.cli.output import CommandResult, Json, OutputBlock, TextLine
-from lamina.cli.status_card import command_lines, suggest_commands
+from lamina.cli.start_screen import command_lines, suggest_commands
 from lamina.errors import LaminaError
 
 

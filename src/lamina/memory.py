@@ -47,8 +47,8 @@ from lamina.engine.undoing import undo_commits
 from lamina.importers.import_writer import ImportReport
 from lamina.memory_reader import MemoryReader
 from lamina.models.encoding_worker import EncodingProgress
-from lamina.recall.hit import bundled_token_counter
 from lamina.recall.plain_ranking import rank_plainly
+from lamina.recall.recall_result import bundled_token_counter
 from lamina.review.confirm import with_status
 from lamina.review.erase import ErasureReceipt
 from lamina.review.quarantine import QuarantineTarget, quarantine

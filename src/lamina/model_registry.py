@@ -36,10 +36,10 @@ from lamina.models.model_choice import ModelChoice, choose_embedders, choose_sta
 from lamina.models.model_files import models_folder
 from lamina.models.openai_chat import OpenAIChat
 from lamina.models.reranker import choose_reranker
-from lamina.models.retry import CallTiming
+from lamina.models.retry_and_circuit_breaker import CallTiming
 from lamina.settings import Settings
 from lamina.states.replacement_verdict import ReplacementCertainty, judge_replacements
-from lamina.states.state_reader import StateReader
+from lamina.states.sentence_models import StateReader
 from lamina.store.admin import Usage
 from lamina.store.base import Store
 from lamina.text.normal_form import normal_form

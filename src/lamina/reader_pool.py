@@ -20,7 +20,7 @@ from typing import Any
 
 from lamina.errors import LaminaError
 from lamina.memory import Memory, open_memory
-from lamina.recall.hit import Recall, load_no_boxes, load_no_core
+from lamina.recall.recall_result import Recall, load_no_boxes, load_no_core
 from lamina.recall.related_memories import find_none_related
 from lamina.settings import Settings
 

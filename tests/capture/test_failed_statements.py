@@ -18,7 +18,7 @@ from lamina.capture.capture import STATEMENTS_STAGE
 from lamina.capture.extractors import CapturedTurn, ExtractedStatement, StateExtractor
 from lamina.capture.queued_extraction import EXTRACTION_PROBLEM
 from lamina.capture.statement_extractor import StatementExtractor
-from lamina.states.state_reader import StateReader
+from lamina.states.sentence_models import StateReader
 from lamina.vault.atom_file import parse_file, render_file
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)

@@ -19,7 +19,7 @@ from lamina.capture.receipt import DropReason, ModelCounts
 from lamina.clock import FixedClock
 from lamina.models.chat_budget import ChatBudget, DailyLimits
 from lamina.models.chat_schema import build_wire_schema, find_unbounded
-from lamina.store.sqlite.scratch_db import SqliteUsage
+from lamina.store.sqlite.recalls_and_usage import SqliteUsage
 from llm_server import FakeServer, Json, Scripted, completion, error, scripted
 
 pytest.importorskip("openai", reason="chat needs pip install 'lamina[llm]'")

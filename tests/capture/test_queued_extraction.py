@@ -15,12 +15,12 @@ import pytest
 import lamina
 from fake_state_models import FakeStateModel
 from lamina import FixedClock, Memory, Result, Settings, Status
-from lamina.atom.decisions import LIKELY_CHANGE_CONFIDENCE
+from lamina.atom.proposals_and_pairs import LIKELY_CHANGE_CONFIDENCE
 from lamina.atom.provenance import Scope
 from lamina.capture.extractors import CapturedTurn, ExtractedStatement, StateExtractor
 from lamina.capture.queued_extraction import ExtractionPolicy, ExtractionSchedule
 from lamina.capture.statement_extractor import StatementExtractor
-from lamina.states.state_reader import StateReader
+from lamina.states.sentence_models import StateReader
 from lamina.store.queue import SessionBacklog
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)

@@ -11,7 +11,7 @@ from command_result import Cli
 from lamina.atom.status import INCLUDE_OPTIONS
 from lamina.cli.app import app
 from lamina.cli.generated_docs import render_commands, render_settings
-from lamina.recall.recall_query import MEMORY_TYPES_BY_MODE
+from lamina.recall.request_and_question import MEMORY_TYPES_BY_MODE
 
 GROUP: Any = typer.main.get_command(app)
 DOCUMENTED_COMMANDS = [

@@ -1,6 +1,6 @@
 """The commands that set up and check a vault: the status card, init, sync, rebuild, doctor, stats, export.
 
-Covers `lamina.cli.checkout_commands`, `lamina.cli.init` and `lamina.cli.status_card`.
+Covers `lamina.cli.checkout_commands`, `lamina.cli.init` and `lamina.cli.start_screen`.
 """
 
 from __future__ import annotations

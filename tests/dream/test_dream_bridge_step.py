@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from lamina.atom.atom import Atom, AtomId, IdSource, Relation, RelationName
-from lamina.atom.decisions import ProposalType, proposal_type_of
 from lamina.atom.passage import passage_digest, passages_of
+from lamina.atom.proposals_and_pairs import ProposalType, proposal_type_of
 from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
 from lamina.clock import FixedClock

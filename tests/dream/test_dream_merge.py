@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lamina.atom.atom import Atom, IdSource, Signals
-from lamina.atom.decisions import ProposalType, proposal_type_of
+from lamina.atom.proposals_and_pairs import ProposalType, proposal_type_of
 from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
 from lamina.capture.statement_commit import Writer

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lamina.atom.atom import Atom, AtomId, IdSource, Signals
-from lamina.atom.decisions import find_pair_link
 from lamina.atom.passage import render_passage
+from lamina.atom.proposals_and_pairs import find_pair_link
 from lamina.atom.provenance import Origin, Scope
 from lamina.atom.status import Status
 from lamina.clock import FixedClock

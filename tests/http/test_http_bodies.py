@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from live_server import LiveServer, run_server
 
 from lamina.access import RateLimits, Right
-from lamina.http.route_rights import OPERATION_POLICIES, OperationPolicy
+from lamina.http.operation_policies import OPERATION_POLICIES, OperationPolicy
 from lamina.http.security_middleware import MAX_SLOW_REQUESTS
 from lamina.http.thread_limit import MAX_THREADS
 

@@ -18,7 +18,13 @@ from live_server import LiveServer
 
 from lamina.documents import argument_types
 from lamina.http import change_feed, connection_limits, idempotency, request_body, security_middleware
-from lamina.http.route_rights import DEFAULT_SECONDS, OPERATION_POLICIES, SLOW_SECONDS, list_api_routes, operation_name
+from lamina.http.operation_policies import (
+    DEFAULT_SECONDS,
+    OPERATION_POLICIES,
+    SLOW_SECONDS,
+    list_api_routes,
+    operation_name,
+)
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "http.md"
 TEXT = PAGE.read_text(encoding="utf-8")

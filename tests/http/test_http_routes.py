@@ -16,7 +16,7 @@ from live_server import LiveServer, run_server
 from starlette.routing import BaseRoute, Route
 
 from lamina.access import Right
-from lamina.http.route_rights import OPERATION_POLICIES, operation_name
+from lamina.http.operation_policies import OPERATION_POLICIES, operation_name
 from lamina.web.pages import PAGES
 
 SOME_ID = "01jc9x2k7m3f5r8t0v2w4y6z8a"

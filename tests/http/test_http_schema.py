@@ -15,7 +15,7 @@ from live_server import LiveServer
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
-from lamina.http.route_rights import OPERATION_POLICIES
+from lamina.http.operation_policies import OPERATION_POLICIES
 
 EXAMPLES = int(os.environ.get("LAMINA_SCHEMA_EXAMPLES", "2"))
 VERBS = sorted(set(OPERATION_POLICIES) - {"feed", "openapi"})

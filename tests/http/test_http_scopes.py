@@ -14,7 +14,7 @@ from live_server import LiveServer, Reply, run_server
 from lamina.access import Right
 from lamina.atom.atom import Atom
 from lamina.atom.provenance import Origin
-from lamina.http.route_rights import list_api_routes, operation_name
+from lamina.http.operation_policies import list_api_routes, operation_name
 
 SCOPES = ("org:acme", "org:acme:agent:scout", "org:acme:agent:clerk", "org:bolt")
 READABLE = {

@@ -18,8 +18,8 @@ from starlette.routing import Route
 from lamina.access import Right
 from lamina.atom.provenance import Origin
 from lamina.http.app import make_api
+from lamina.http.operation_policies import OPERATION_POLICIES, build_rules, list_api_routes, operation_name
 from lamina.http.request_head import RequestHead
-from lamina.http.route_rights import OPERATION_POLICIES, build_rules, list_api_routes, operation_name
 
 SOME_ID = "01jc9x2k7m3f5r8t0v2w4y6z8a"
 WRONG = "lam_" + "A" * 43

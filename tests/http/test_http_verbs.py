@@ -19,7 +19,7 @@ from live_server import LiveServer, run_server
 
 from lamina.access import Right
 from lamina.atom.provenance import Origin
-from lamina.http.route_rights import list_api_routes, operation_name
+from lamina.http.operation_policies import list_api_routes, operation_name
 
 
 def _post(

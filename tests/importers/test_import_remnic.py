@@ -1,6 +1,6 @@
 """A whole Remnic vault comes in without loss: fields, counters, links, boxes, archive and the agent's identity.
 
-Covers `lamina.importers.remnic_vault` and `lamina.importers.imported_structure`.
+Covers `lamina.importers.remnic_vault` and `lamina.importers.imported_links_and_boxes`.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from lamina.models.anthropic_chat import AnthropicChat
 from lamina.models.chat import Chat, Message, Role, system_message, user_message
 from lamina.models.chat_choice import choose_chat
 from lamina.models.errors import ModelError, ModelUnreachable
-from lamina.models.retry import MAX_FAILURES, RETRY_DELAYS
+from lamina.models.retry_and_circuit_breaker import MAX_FAILURES, RETRY_DELAYS
 from llm_server import FakeServer, Scripted, error, message, scripted
 
 pytest.importorskip("anthropic", reason="this wire needs pip install 'lamina[anthropic]'")

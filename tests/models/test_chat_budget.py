@@ -17,7 +17,7 @@ from lamina.models.chat import user_message
 from lamina.models.chat_budget import ChatBudget, DailyLimits, TokenPrices
 from lamina.models.errors import BudgetSpent, ModelError
 from lamina.store.admin import ModelUsage
-from lamina.store.sqlite.scratch_db import SqliteUsage
+from lamina.store.sqlite.recalls_and_usage import SqliteUsage
 from lamina.testing.admin import day_total
 from llm_server import completion, scripted
 
@@ -113,7 +113,7 @@ from pathlib import Path
 from lamina.clock import FixedClock
 from lamina.models.chat_budget import ChatBudget, DailyLimits
 from lamina.models.errors import BudgetSpent
-from lamina.store.sqlite.scratch_db import SqliteUsage
+from lamina.store.sqlite.recalls_and_usage import SqliteUsage
 clock = FixedClock(datetime(2026, 11, 16, 12, tzinfo=UTC))
 budget = ChatBudget(SqliteUsage(Path(sys.argv[1])), clock, DailyLimits(calls=150))
 made = 0

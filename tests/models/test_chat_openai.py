@@ -18,7 +18,7 @@ from lamina.models.chat import Chat, NoUsageMeter, system_message, user_message
 from lamina.models.chat_choice import choose_chat
 from lamina.models.errors import ModelError, ModelMissing, ModelPaused, ModelUnreachable
 from lamina.models.openai_chat import SEED, OpenAIChat
-from lamina.models.retry import BREAK_SECONDS, MAX_FAILURES, MAX_RETRY_DELAY, RETRY_DELAYS
+from lamina.models.retry_and_circuit_breaker import BREAK_SECONDS, MAX_FAILURES, MAX_RETRY_DELAY, RETRY_DELAYS
 from llm_server import FakeServer, Scripted, completion, error, scripted
 
 pytest.importorskip("openai", reason="chat needs pip install 'lamina[llm]'")

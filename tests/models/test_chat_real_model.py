@@ -32,9 +32,9 @@ from lamina.models.chat_budget import ChatBudget, DailyLimits, TokenPrices
 from lamina.models.errors import BudgetSpent, ModelError, ModelUnreachable
 from lamina.models.openai_chat import OpenAIChat
 from lamina.models.reranker import ChatReranker
-from lamina.models.retry import BREAK_SECONDS, CallTiming
+from lamina.models.retry_and_circuit_breaker import BREAK_SECONDS, CallTiming
 from lamina.recall.cited_answer import NOT_KNOWN, answer_question
-from lamina.store.sqlite.scratch_db import SqliteUsage
+from lamina.store.sqlite.recalls_and_usage import SqliteUsage
 from lamina.testing.admin import day_total
 from llm_server import Smol, needs_a_model
 

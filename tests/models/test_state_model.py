@@ -1,6 +1,6 @@
 """The state model gives the same result for the same text and its packed states come back.
 
-Covers `lamina.models.onnx_session`.
+Covers `lamina.models.onnx_models`.
 """
 
 from __future__ import annotations

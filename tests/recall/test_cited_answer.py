@@ -13,7 +13,7 @@ import lamina
 from lamina import FixedClock, Memory, Settings
 from lamina.models.errors import ModelError
 from lamina.recall.cited_answer import MAX_NOTES, NOT_KNOWN, ArithmeticTool, CitedAnswer, answer_question
-from lamina.recall.hit import Recall
+from lamina.recall.recall_result import Recall
 from llm_server import FakeServer, Json, completion, error, scripted
 
 pytest.importorskip("openai", reason="chat needs pip install 'lamina[llm]'")

@@ -14,8 +14,8 @@ from lamina.atom.atom import Atom
 from lamina.cli.record_views import explain_score
 from lamina.models.embedder import Embedder, EncodedText, TextToEncode
 from lamina.models.encoding_worker import MAX_RECOMPUTED, RecomputedStates
-from lamina.recall.hit import VectorPrecision
 from lamina.recall.hit_builder import DIMENSION_DEVIATION
+from lamina.recall.recall_result import VectorPrecision
 from lamina.store.encodings import UnencodedText
 from lamina.testing.store_harness import token_states
 from lamina.vectors.fisher_rao import frqad

@@ -14,7 +14,7 @@ from town_conversations import NOON, capture_session, open_memory, remember_fact
 import lamina
 from lamina import FixedClock, InvalidInput, Memory, NotFound
 from lamina.recall.context_packing import minimum_budget
-from lamina.recall.hit import bundled_token_counter
+from lamina.recall.recall_result import bundled_token_counter
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """A question returns hits and context: deterministic, scoped and explained.
 
-Covers `lamina.recall.candidate_scoring`, `lamina.recall.result_builder` and `lamina.recall.result_selection`.
+Covers `lamina.recall.candidate_scoring`, `lamina.recall.result_passages` and `lamina.recall.result_selection`.
 """
 
 from __future__ import annotations

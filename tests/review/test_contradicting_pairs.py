@@ -14,7 +14,7 @@ import pytest
 
 import lamina
 from lamina import Atom, FixedClock, Memory, Origin, Refused, RelationName, Status
-from lamina.atom.decisions import LIKELY_CHANGE_CONFIDENCE, are_both_valid
+from lamina.atom.proposals_and_pairs import LIKELY_CHANGE_CONFIDENCE, are_both_valid
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -8,7 +8,7 @@ from fake_state_models import FakePairModel, FakeStateModel
 from lamina.models.pair_model import RelationReading
 from lamina.states.fitted_decisions import ReplacementBounds
 from lamina.states.replacement_verdict import ReplacementCertainty, judge_replacements
-from lamina.states.state_reader import StateReader
+from lamina.states.sentence_models import StateReader
 
 BOUNDS = ReplacementBounds(sure=0.9, same_slot=0.6, likely=0.6, likely_slot=0.4, forgets=0.9, forgets_named=0.6)
 

@@ -13,7 +13,7 @@ import pytest
 from lamina.atom.atom import AtomId
 from lamina.errors import NotFound
 from lamina.store.admin import MAX_RECALLS, SavedRecall, unknown_recall
-from lamina.store.sqlite.scratch_db import SqliteRecalls
+from lamina.store.sqlite.recalls_and_usage import SqliteRecalls
 from lamina.testing import ANN, LOCAL, NOON
 from lamina.testing.admin import hits_of
 

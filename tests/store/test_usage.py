@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lamina.store.admin import DailyUsage, ModelUsage, Usage
-from lamina.store.sqlite.scratch_db import SqliteUsage
+from lamina.store.sqlite.recalls_and_usage import SqliteUsage
 from lamina.testing.admin import day_total
 
 DAY = date(2026, 11, 16)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lamina.recall.recall_query import parse_question
+from lamina.recall.request_and_question import parse_question
 from lamina.text.time_windows import split_declared_today
 
 NOW = datetime(2026, 9, 20, 8, tzinfo=UTC)

@@ -20,7 +20,7 @@ from typing import Any
 
 from fake_state_models import FakeListReader, FakePairModel, FakeStateModel
 from lamina.model_registry import ModelRegistry
-from lamina.states.state_reader import StateReader
+from lamina.states.sentence_models import StateReader
 
 SCRATCH = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(tempfile.gettempdir())
 """Where vaults are written. In memory: a killed process and a simulated power loss need no slow disk."""

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from lamina.atom.atom import Atom, Relation, RelationName, effective_from
 from lamina.atom.claim import Claim, claim_of, comparable_value, is_one_of_several
-from lamina.atom.decisions import LIKELY_CHANGE_CONFIDENCE, is_uncertain_contradiction
+from lamina.atom.proposals_and_pairs import LIKELY_CHANGE_CONFIDENCE, is_uncertain_contradiction
 from lamina.atom.provenance import Origin
 from lamina.atom.status import Status
 from lamina.capture.existing_statements import ExistingStatements

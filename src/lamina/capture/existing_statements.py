@@ -11,8 +11,8 @@ from itertools import islice
 
 from lamina.atom.atom import Atom, AtomId, effective_from
 from lamina.atom.claim import Claim, can_replace, claim_of, comparable_value
-from lamina.atom.decisions import has_sure_contradiction
 from lamina.atom.kinds import MemoryType
+from lamina.atom.proposals_and_pairs import has_sure_contradiction
 from lamina.atom.provenance import Scope, lineage_trust, readable_scopes, trust_of
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.capture.store_reads import StoreReads

@@ -26,7 +26,7 @@ from lamina.capture.memory_requests import find_labelled_statements, find_rememb
 from lamina.capture.prose import find_fenced_code, is_in_code, is_pasted, is_prose, is_question
 from lamina.capture.receipt import ModelCounts
 from lamina.models.state_model import SentenceState
-from lamina.states.state_reader import StateReader
+from lamina.states.sentence_models import StateReader
 from lamina.store.base import AtomFilter, Store
 from lamina.text.normal_form import one_line
 

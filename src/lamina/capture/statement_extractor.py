@@ -54,7 +54,7 @@ from lamina.lifecycle.action_policy import PolicyContext, PolicyRuling, decide, 
 from lamina.logs import summarise_error
 from lamina.models.embedder import Embedder
 from lamina.models.errors import ModelError
-from lamina.states.state_reader import StateReader
+from lamina.states.sentence_models import StateReader
 from lamina.text.normal_form import normal_form
 
 logger = logging.getLogger("lamina")

@@ -79,7 +79,7 @@ def lamina(
 
         sys.stdout.write(__version__ + "\n")
         return
-    from lamina.cli.status_card import build_status_card
+    from lamina.cli.start_screen import build_status_card
 
     run_command(shared, "", build_status_card, {})
 

@@ -12,7 +12,7 @@ import typer
 from lamina.cli.command import command
 from lamina.cli.command_session import CommandSession
 from lamina.cli.output import CommandResult, OutputBlock, TextLine
-from lamina.cli.status_card import command_lines, suggest_commands
+from lamina.cli.start_screen import command_lines, suggest_commands
 from lamina.cli.upkeep import report_fields
 from lamina.cli.vault_choice import ChoiceReason, choose_vault
 

@@ -97,7 +97,7 @@ def test(session: CommandSession) -> CommandResult:
     from lamina.models.chat_check import advice_for, check_chat
     from lamina.models.chat_choice import choose_chat
     from lamina.models.errors import ModelError
-    from lamina.models.retry import CallTiming
+    from lamina.models.retry_and_circuit_breaker import CallTiming
 
     settings = _load_vault_settings(session)
     key = settings.chat_key.get_secret_value() if settings.chat_key is not None else None

@@ -117,7 +117,7 @@ def plan(
     budget: Annotated[int, typer.Option(help="Maximum tokens.", min=1)] = 2000,
 ) -> CommandResult:
     """Print context for planning a goal: up to three memories each of profile, procedures and facts."""
-    from lamina.recall.hit import bundled_token_counter
+    from lamina.recall.recall_result import bundled_token_counter
 
     plan_hits = session.memory.plan_context(goal)
     hits_by_layer = {"profile": plan_hits.profile, "procedural": plan_hits.procedural, "semantic": plan_hits.semantic}

@@ -16,7 +16,7 @@ from lamina.cli.output import FieldList, Json, OutputBlock, TextGrid, TextLine, 
 if TYPE_CHECKING:
     from lamina.documents.importance import ImportanceDocument
     from lamina.memory import Memory
-    from lamina.recall.hit import Hit, Recall
+    from lamina.recall.recall_result import Hit, Recall
     from lamina.store.base import JournalEntry
 
 

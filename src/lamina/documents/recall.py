@@ -11,7 +11,7 @@ from lamina.documents.json_document import JsonDocument, UtcTime
 
 if TYPE_CHECKING:
     from lamina.recall.cited_answer import CitedAnswer
-    from lamina.recall.hit import Hit, Recall
+    from lamina.recall.recall_result import Hit, Recall
     from lamina.working.block import Block
 
 

@@ -17,8 +17,8 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from lamina.atom.atom import Atom, AtomId, Relation, RelationName, kind_defaults
-from lamina.atom.decisions import PROPOSAL_TYPE_KEY, ProposalType
 from lamina.atom.passage import is_role
+from lamina.atom.proposals_and_pairs import PROPOSAL_TYPE_KEY, ProposalType
 from lamina.atom.provenance import Origin
 from lamina.atom.status import RECALL_WEIGHT, Status
 from lamina.capture.llm.quotes import has_only_known_names

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from lamina.atom.atom import Atom, AtomId
 from lamina.atom.claim import claim_of
-from lamina.atom.decisions import PROPOSAL_TYPE_KEY, ProposalType, proposal_type_of
+from lamina.atom.proposals_and_pairs import PROPOSAL_TYPE_KEY, ProposalType, proposal_type_of
 from lamina.atom.provenance import Origin, lineage_trust
 from lamina.atom.status import Status
 from lamina.dream.step import StepContext

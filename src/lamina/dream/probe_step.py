@@ -13,9 +13,9 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from lamina.atom.atom import Atom, Evidence, Relation, RelationName, effective_from, kind_defaults
-from lamina.atom.decisions import are_both_valid, find_pair_link
 from lamina.atom.kinds import KINDS
 from lamina.atom.passage import Passage
+from lamina.atom.proposals_and_pairs import are_both_valid, find_pair_link
 from lamina.atom.provenance import Origin, statements_need_review
 from lamina.atom.status import Status
 from lamina.capture.change.repetitions import is_trusted_passage

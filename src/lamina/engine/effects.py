@@ -27,7 +27,7 @@ from lamina.importers.inbox_folder import InboxResult
 from lamina.logs import summarise_error
 from lamina.model_registry import ModelRegistry
 from lamina.models.encoding_worker import EncodingProgress, encode_with_all
-from lamina.recall.hit import Recall
+from lamina.recall.recall_result import Recall
 from lamina.review.erase import Eraser, ErasureReceipt, dry_run_receipt, finish_erasures
 from lamina.store.admin import SavedRecall
 from lamina.store.base import Store, TransactionMode

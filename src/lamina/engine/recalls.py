@@ -19,7 +19,7 @@ from lamina.recall.feedback import FeedbackEffect, derive_feedback_effects, pars
 from lamina.recall.marks import is_flagged
 from lamina.recall.recall_view import RecallView
 from lamina.recall.related_memories import find_related
-from lamina.recall.result_builder import render_atoms
+from lamina.recall.result_passages import render_atoms
 from lamina.recall.starting_context import NEWEST_READ, SessionContext, build_session_context, select_session_atoms
 from lamina.review.ageing_signals import load_signals
 from lamina.store.admin import unknown_recall

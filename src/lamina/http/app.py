@@ -25,6 +25,7 @@ from lamina.http.api import (
 )
 from lamina.http.api.endpoint import PROBLEM_RESPONSES, reject_unknown_parameters
 from lamina.http.change_feed import ChangeFeed
+from lamina.http.operation_policies import OPERATION_POLICIES, build_rules, list_api_routes
 from lamina.http.problem import (
     INTERNAL_ERROR,
     ProblemDetails,
@@ -35,7 +36,6 @@ from lamina.http.problem import (
 )
 from lamina.http.request_body import MAX_SECONDS
 from lamina.http.request_metrics import RequestMetrics
-from lamina.http.route_rights import OPERATION_POLICIES, build_rules, list_api_routes
 from lamina.http.security_middleware import SecurityMiddleware
 
 VERSION = "1"

@@ -26,12 +26,12 @@ from lamina.http.browser_session import CSRF_HEADER as CSRF_TOKEN_HEADER
 from lamina.http.browser_session import csrf_token_for, is_csrf_token_of, parse_form_csrf_token, parse_session_cookie
 from lamina.http.idempotency import KEY_HEADER as KEY
 from lamina.http.idempotency import IdempotencyKeys, RunningReply, digest_request
+from lamina.http.operation_policies import SAFE_METHODS, SLOW_SECONDS, RequestRule, RequestRules
 from lamina.http.problem import INTERNAL_ERROR, ProblemDetails, ProblemError, forbidden_problem, problem_from_error
 from lamina.http.request_body import MAX_SECONDS, ClientDisconnected, read_body, replay_body
 from lamina.http.request_head import RequestHead
 from lamina.http.request_metrics import RequestMetrics
 from lamina.http.response_sender import ReplyRecorder, ResponseSender
-from lamina.http.route_rights import SAFE_METHODS, SLOW_SECONDS, RequestRule, RequestRules
 from lamina.store.access import StoredReply
 
 logger = logging.getLogger("lamina.http")

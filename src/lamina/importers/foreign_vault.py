@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from lamina.atom.atom import Signals
-from lamina.atom.decisions import ARCHIVED_ELSEWHERE_KEY
 from lamina.atom.kinds import Durability, Layer
+from lamina.atom.proposals_and_pairs import ARCHIVED_ELSEWHERE_KEY
 from lamina.atom.status import Status
 from lamina.capture.caller_input import parse_draft
 from lamina.errors import LaminaError

@@ -35,7 +35,7 @@ from lamina.importers.import_items import (
 )
 from lamina.importers.import_plan import IMPORTED_BEFORE, ImportPlan
 from lamina.importers.imported_facts import ForeignSuccessions, write_fact
-from lamina.importers.imported_structure import write_box, write_links
+from lamina.importers.imported_links_and_boxes import write_box, write_links
 from lamina.store.base import AtomFilter, Store, TransactionMode
 from lamina.text.normal_form import normal_form
 

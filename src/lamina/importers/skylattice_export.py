@@ -13,9 +13,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from lamina.atom.decisions import PROPOSAL_TYPE_KEY, ProposalType
 from lamina.atom.kinds import Layer
 from lamina.atom.metadata import MetadataScalar, MetadataValue, check_value, to_text
+from lamina.atom.proposals_and_pairs import PROPOSAL_TYPE_KEY, ProposalType
 from lamina.atom.status import Status
 from lamina.capture.caller_input import parse_draft
 from lamina.capture.existing_statements import FORGET_REQUESTED_AT

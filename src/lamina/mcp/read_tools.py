@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from lamina.atom.atom import Atom
     from lamina.memory import Memory
     from lamina.recall.context_packing import ContextItem
-    from lamina.recall.hit import Recall
+    from lamina.recall.recall_result import Recall
     from lamina.working.block import Block
 
 

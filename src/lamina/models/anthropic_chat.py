@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from lamina.models.chat import Message, Role, UsageMeter
 from lamina.models.chat_schema import append_schema, build_wire_schema, describe_bounds
 from lamina.models.chat_services import clean_address
-from lamina.models.retry import CallTiming
+from lamina.models.retry_and_circuit_breaker import CallTiming
 from lamina.models.vendor_chat import (
     ChatResponse,
     RequestRejected,

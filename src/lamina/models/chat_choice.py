@@ -7,7 +7,7 @@ from lamina.models.anthropic_chat import ANTHROPIC, AnthropicChat
 from lamina.models.chat import Chat, UsageMeter
 from lamina.models.chat_services import SERVICES
 from lamina.models.openai_chat import OpenAIChat
-from lamina.models.retry import CallTiming
+from lamina.models.retry_and_circuit_breaker import CallTiming
 
 CHAT_SETTINGS = f"none, anthropic:MODEL, {', '.join(f'{name}:MODEL' for name in SERVICES)}"
 _ANY_MODEL = "default"

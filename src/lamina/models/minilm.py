@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lamina.models.embedder import EmbeddingModel, EncodedQuestion, EncodedText, TextToEncode, TokenStates
 from lamina.models.model_files import MINILM, MINILM_TOKENIZER, MINILM_WEIGHTS, ModelStore
-from lamina.models.onnx_session import add_output, open_session
+from lamina.models.onnx_models import add_output, open_session
 from lamina.models.tokeniser import MAX_CHUNK_PIECES, Tokeniser, split_into_chunks
 from lamina.vectors.integer_vectors import Floats, normalise_rows
 from lamina.vectors.stored_vectors import to_nibbles, to_signs

@@ -13,7 +13,7 @@ from lamina.models.chat import Message, UsageMeter
 from lamina.models.chat_schema import append_schema, build_wire_schema, describe_bounds
 from lamina.models.chat_services import SERVICES, add_version, clean_address, redact_address
 from lamina.models.errors import ModelError
-from lamina.models.retry import CallTiming
+from lamina.models.retry_and_circuit_breaker import CallTiming
 from lamina.models.vendor_chat import (
     NOT_FOUND_STATUSES,
     ChatResponse,

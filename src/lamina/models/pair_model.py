@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lamina.models.onnx_session import open_weights
+from lamina.models.onnx_models import open_weights
 from lamina.models.state_model import MiniLmTrunk
 from lamina.vectors.integer_vectors import Floats
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lamina.models.light_embedder import WordLlama
 from lamina.models.minilm import DIMENSIONS, open_network
-from lamina.models.onnx_session import open_weights, read_weights
+from lamina.models.onnx_models import open_weights, read_weights
 from lamina.models.tokeniser import WordPieces, split_into_chunks
 from lamina.text.sentences import find_sentences
 from lamina.vectors.integer_vectors import Floats

@@ -24,7 +24,7 @@ from lamina.models.chat import MOST_TOKENS, ChatReply, Message, NoUsageMeter, T,
 from lamina.models.chat_schema import parse_reply
 from lamina.models.errors import ModelError, ModelMissing
 from lamina.models.prompt_fence import strip_invisible
-from lamina.models.retry import CallTiming, RetryableError, RetryPolicy
+from lamina.models.retry_and_circuit_breaker import CallTiming, RetryableError, RetryPolicy
 from lamina.telemetry import TOKENS_IN, TOKENS_OUT, trace_model_call
 
 _TOO_MANY_REQUESTS, _NOT_IMPLEMENTED, _SERVER_ERROR = 429, 501, 500

@@ -29,8 +29,8 @@ from lamina.lifecycle.standing import STATE_WEIGHTS
 from lamina.logs import summarise_error
 from lamina.models.errors import ModelError
 from lamina.models.reranker import Reranker
-from lamina.recall.recall_query import RecallQuery
 from lamina.recall.recall_view import RecallView
+from lamina.recall.request_and_question import RecallQuery
 from lamina.recall.scoring_profiles import (
     IS_QUESTION,
     LEARNT_BY_AGENT,

@@ -27,8 +27,8 @@ from lamina.recall.candidate_scoring import (
 )
 from lamina.recall.graph_walk import find_named_atoms, walk_graph
 from lamina.recall.late_interaction import add_token_terms
-from lamina.recall.recall_query import QuestionShape, RecallQuery
 from lamina.recall.recall_view import RecallView
+from lamina.recall.request_and_question import QuestionShape, RecallQuery
 from lamina.recall.scoring_profiles import GRAPH_NEARNESS, NEIGHBOURS, POOL, STATES_A_TIME, TEXT_POOL
 from lamina.recall.selected_models import SelectedModels
 from lamina.store.base import Store, TextMatch, TextQuery

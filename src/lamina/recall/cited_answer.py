@@ -17,7 +17,7 @@ from lamina.atom.atom import AtomId
 from lamina.errors import InvalidInput
 from lamina.models.chat import MOST_TOKENS, Chat, Message, system_message, user_message
 from lamina.models.prompt_fence import DATA_ONLY, fence_data, sanitise, strip_invisible
-from lamina.recall.hit import Hit, Recall
+from lamina.recall.recall_result import Hit, Recall
 from lamina.text.normal_form import normal_form
 
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")

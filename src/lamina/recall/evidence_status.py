@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from lamina.atom.atom import Atom, AtomId, EffectiveStatus, Evidence, RelationName, effective_status_at
 from lamina.atom.claim import claim_of
-from lamina.atom.decisions import SURE_CONFIDENCE, is_uncertain_contradiction
+from lamina.atom.proposals_and_pairs import SURE_CONFIDENCE, is_uncertain_contradiction
 from lamina.atom.provenance import is_summary_outdated
 from lamina.atom.status import ENDED, Status
 from lamina.recall.marks import HitMark

@@ -23,8 +23,8 @@ from lamina.atom.status import RECALL_WEIGHT
 from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.late_interaction import NO_STATES, find_word, idf, match_tokens
 from lamina.recall.name_recognition import NEVER_NAMES, SentenceToken, SentenceTokenKind, tokenise_sentence
-from lamina.recall.recall_query import RecallQuery
 from lamina.recall.recall_view import RecallView
+from lamina.recall.request_and_question import RecallQuery
 from lamina.recall.selected_models import SelectedModels
 from lamina.store.base import Edge, TextMatch
 from lamina.store.encodings import PassageKey, to_unencoded_text

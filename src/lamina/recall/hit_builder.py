@@ -17,11 +17,11 @@ import numpy as np
 
 from lamina.atom.atom import Atom, RelationName
 from lamina.recall.candidate_scoring import AGENT_TERM, Candidate, compute_weights, multiply_weights
-from lamina.recall.hit import Hit, HitList, VectorPrecision
 from lamina.recall.marks import HitMark
-from lamina.recall.recall_query import RecallQuery, RecallRequest
+from lamina.recall.recall_result import Hit, HitList, VectorPrecision
 from lamina.recall.recall_view import RecallView
-from lamina.recall.result_builder import ResultOptions, ResultPassage
+from lamina.recall.request_and_question import RecallQuery, RecallRequest
+from lamina.recall.result_passages import ResultOptions, ResultPassage
 from lamina.recall.result_selection import count_omitted, select_results
 from lamina.recall.scoring_profiles import LONG_SESSION, ScoringProfile
 from lamina.recall.selected_models import SelectedModels

@@ -15,11 +15,11 @@ from lamina.atom.metadata import iterate_texts
 from lamina.atom.passage import Passage
 from lamina.atom.provenance import is_summary, is_summary_outdated
 from lamina.atom.status import Status
-from lamina.recall.hit import Hit, HitList
 from lamina.recall.passage_rendering import RenderedPassage
-from lamina.recall.recall_query import RecallRequest
+from lamina.recall.recall_result import Hit, HitList
 from lamina.recall.recall_view import RecallView, iterate_historical_atoms
-from lamina.recall.result_builder import render_atoms
+from lamina.recall.request_and_question import RecallRequest
+from lamina.recall.result_passages import render_atoms
 from lamina.recall.result_selection import OmittedHit, count_omitted, find_stale
 from lamina.store.base import AtomFilter
 from lamina.text.analyser import analyse, to_nfkc

@@ -19,12 +19,12 @@ from lamina.recall.candidate_scoring import (
 )
 from lamina.recall.candidate_search import CandidateSearch, find_superseded_candidates
 from lamina.recall.fact_chains import add_hop_terms, find_chained_facts
-from lamina.recall.hit import HitList, Recall
 from lamina.recall.hit_builder import build_hits
 from lamina.recall.late_interaction import add_token_terms
 from lamina.recall.plain_ranking import find_plain_hits
-from lamina.recall.recall_query import RecallQuery, RecallRequest, parse_question
+from lamina.recall.recall_result import HitList, Recall
 from lamina.recall.recall_view import RecallView, ViewTime
+from lamina.recall.request_and_question import RecallQuery, RecallRequest, parse_question
 from lamina.recall.result_selection import SPARE_CANDIDATES
 from lamina.recall.selected_models import SelectedModels, prepare_models, read_summary
 from lamina.recall.state_terms import StateTerms, add_newer_value_terms, add_state_terms

@@ -19,11 +19,11 @@ from lamina.recall.candidate_scoring import AGENT_TERM
 from lamina.recall.context_packing import ContextItem
 from lamina.recall.marks import HitMark
 from lamina.recall.recall_view import RecallView, is_admitted
-from lamina.recall.result_builder import render_atoms
+from lamina.recall.result_passages import render_atoms
 from lamina.store.base import Edge, Store
 
 if TYPE_CHECKING:
-    from lamina.recall.hit import Hit
+    from lamina.recall.recall_result import Hit
 
 EXPANDING_RELATIONS = frozenset(
     {

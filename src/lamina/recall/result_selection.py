@@ -15,8 +15,8 @@ from datetime import date
 from itertools import combinations
 
 from lamina.atom.atom import Atom, AtomId
-from lamina.atom.decisions import LIKELY_CHANGE_CONFIDENCE, find_pair_link
 from lamina.atom.passage import passages_of
+from lamina.atom.proposals_and_pairs import LIKELY_CHANGE_CONFIDENCE, find_pair_link
 from lamina.atom.provenance import statements_need_review
 from lamina.atom.status import Status
 from lamina.lifecycle.standing import LifecycleState
@@ -25,7 +25,7 @@ from lamina.recall.evidence_status import EvidenceStatus
 from lamina.recall.marks import HitMark, MovedBefore, is_flagged
 from lamina.recall.passage_rendering import RenderedPassage
 from lamina.recall.recall_view import RecallView
-from lamina.recall.result_builder import ResultOptions, ResultPassage, build_results, render_atoms
+from lamina.recall.result_passages import ResultOptions, ResultPassage, build_results, render_atoms
 from lamina.store.encodings import PassageKey
 from lamina.text.analyser import analyse
 from lamina.text.normal_form import MIN_OVERLAP_TENTHS, ComparisonForm, are_nearly_equal, comparison_form, normal_form

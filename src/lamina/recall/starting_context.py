@@ -11,7 +11,7 @@ from lamina.atom.atom import Atom, AtomId
 from lamina.atom.kinds import Layer
 from lamina.atom.passage import passages_of
 from lamina.recall.context_packing import ContextItem, TokenCounter, pack_context
-from lamina.recall.hit import Hit, Recall, bundled_token_counter
+from lamina.recall.recall_result import Hit, Recall, bundled_token_counter
 
 if TYPE_CHECKING:
     from lamina.working.block import Block

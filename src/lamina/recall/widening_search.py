@@ -13,8 +13,8 @@ from lamina.atom.passage import passage_digest, passage_of
 from lamina.atom.status import Status
 from lamina.recall.candidate_scoring import Candidate
 from lamina.recall.candidate_search import CandidateSearch
-from lamina.recall.recall_query import RecallRequest
 from lamina.recall.recall_view import ONCE_CURRENT, RecallView, status_at, was_said
+from lamina.recall.request_and_question import RecallRequest
 from lamina.recall.result_selection import STALE
 from lamina.store.encodings import PassageKey
 from lamina.store.passages import PassageFilter

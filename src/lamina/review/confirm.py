@@ -1,7 +1,7 @@
 """Confirms or rejects a statement that is pending review, and ends what it supersedes.
 
 A person who confirms is responsible for the text, so it is compared with existing statements as if the person had
-stated it; its origin stays the same. A proposal states itself what it replaces: see `lamina.atom.decisions`.
+stated it; its origin stays the same. A proposal states itself what it replaces: see `lamina.atom.proposals_and_pairs`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import datetime
 
 from lamina.atom.atom import Atom, AtomId, Relation, RelationName, effective_from
 from lamina.atom.claim import Claim, can_replace, claim_of, comparable_value, is_one_of_several
-from lamina.atom.decisions import (
+from lamina.atom.proposals_and_pairs import (
     ARCHIVED_ELSEWHERE_KEY,
     PROCEDURE_PROPOSALS,
     ProposalType,

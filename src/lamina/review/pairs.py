@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 
 from lamina.atom.atom import Atom, AtomId, RelationName, effective_from, kind_defaults
 from lamina.atom.claim import claim_of
-from lamina.atom.decisions import (
+from lamina.atom.kinds import Durability
+from lamina.atom.proposals_and_pairs import (
     LIKELY_CHANGE_CONFIDENCE,
     NEED_MORE_NOTE,
     SURE_CONFIDENCE,
@@ -19,7 +20,6 @@ from lamina.atom.decisions import (
     next_review_at,
     remove_contradiction,
 )
-from lamina.atom.kinds import Durability
 from lamina.atom.provenance import TRUST
 from lamina.atom.status import Status
 from lamina.capture.receipt import Outcome, Receipt, Result

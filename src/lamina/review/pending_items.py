@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from lamina.atom.atom import Atom, AtomId
-from lamina.atom.decisions import ProposalType, proposal_type_of
+from lamina.atom.proposals_and_pairs import ProposalType, proposal_type_of
 from lamina.atom.status import Status
 from lamina.capture.classification import StatementVerdict
 from lamina.capture.receipt import Result

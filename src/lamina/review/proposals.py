@@ -15,8 +15,8 @@ from typing import Any
 
 from lamina.atom.atom import Atom, AtomId, IdSource, kind_defaults
 from lamina.atom.claim import claim_of
-from lamina.atom.decisions import PROCEDURE_PROPOSALS, PROPOSAL_TYPE_KEY, ProposalType, proposal_type_of
 from lamina.atom.kinds import Durability, Layer, kind_traits
+from lamina.atom.proposals_and_pairs import PROCEDURE_PROPOSALS, PROPOSAL_TYPE_KEY, ProposalType, proposal_type_of
 from lamina.atom.provenance import TRUST, Origin, Scope
 from lamina.atom.status import ENDED, Status
 from lamina.capture.caller_input import Draft

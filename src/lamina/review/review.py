@@ -9,7 +9,7 @@ from typing import Unpack
 
 from lamina.argument_checks import Amount, verb
 from lamina.atom.atom import Atom
-from lamina.atom.decisions import ProposalType, proposal_type_of
+from lamina.atom.proposals_and_pairs import ProposalType, proposal_type_of
 from lamina.capture.caller_input import RevisionFields
 from lamina.capture.receipt import Receipt
 from lamina.errors import InvalidInput, NotFound, Refused

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lamina.atom.atom import Atom, AtomId, Evidence, Relation, RelationName, kind_defaults
-from lamina.atom.decisions import proposal_type_of
 from lamina.atom.passage import passages_of
+from lamina.atom.proposals_and_pairs import proposal_type_of
 from lamina.atom.provenance import Origin
 from lamina.atom.status import Status, TransitionCause
 from lamina.capture.existing_statements import FORGET_REQUESTED_AT

@@ -16,7 +16,7 @@ import numpy as np
 from lamina.atom.passage import is_role
 from lamina.models.state_model import QuestionState, QuestionTarget
 from lamina.states.attributed_sentence import AttributedSentence, lower_case_words
-from lamina.states.state_reader import TextListReader
+from lamina.states.sentence_models import TextListReader
 from lamina.vectors.integer_vectors import Floats
 
 STATE_FEATURES = (

@@ -11,7 +11,7 @@ import numpy as np
 from lamina.models.pair_model import RelationReading
 from lamina.models.state_model import SentenceState
 from lamina.states.fitted_decisions import ReplacementBounds, load_replacement_bounds
-from lamina.states.state_reader import StateReader
+from lamina.states.sentence_models import StateReader
 from lamina.text.analyser import content_tokens
 
 MAX_OLD_WORDS = 14

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 
 from lamina.atom.atom import Atom, IdSource
-from lamina.atom.decisions import (
+from lamina.atom.proposals_and_pairs import (
     EDITED_FIELDS_KEY,
     EDITED_FILE_KEY,
     PROPOSABLE_FIELDS,

@@ -15,8 +15,8 @@ from lamina.documents.atom import QuoteDocument, load_quotes
 from lamina.documents.recall import HitDocument, hit_document
 from lamina.memory import Memory
 from lamina.recall.feedback import parse_verdict
-from lamina.recall.hit import Hit
-from lamina.recall.recall_query import MEMORY_TYPES_BY_MODE
+from lamina.recall.recall_result import Hit
+from lamina.recall.request_and_question import MEMORY_TYPES_BY_MODE
 from lamina.web.action_result import ActionResult, AtomResultLine, render_result, result_from_receipts
 from lamina.web.page_request import PageRequest
 

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from lamina.atom.atom import Atom, AtomId, Relation, RelationName, effective_from
 from lamina.atom.claim import Claim, claim_of
-from lamina.atom.decisions import ProposalType, are_both_valid, proposal_type_of
+from lamina.atom.proposals_and_pairs import ProposalType, are_both_valid, proposal_type_of
 from lamina.atom.status import Status
 from lamina.capture.change.change_nomination import Nomination
 from lamina.capture.change.forget_execution import QUESTION_REASON, REASON, apply_forget_requests
@@ -31,7 +31,7 @@ from lamina.capture.extractors import CapturedTurn
 from lamina.capture.receipt import Result
 from lamina.capture.store_reads import StoreReads, WorkingSet, WriteContext
 from lamina.states.replacement_verdict import ReplacementCertainty, judge_replacements
-from lamina.states.state_reader import StateReader
+from lamina.states.sentence_models import StateReader
 from lamina.store.base import AtomFilter
 from lamina.store.commit_rules import required_trust
 from lamina.text.analyser import content_tokens

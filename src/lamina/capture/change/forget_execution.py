@@ -10,8 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lamina.atom.atom import Atom, AtomId, Evidence, kind_defaults
-from lamina.atom.decisions import FORGET_PLACES_KEY, PROPOSAL_TYPE_KEY, ProposalType, format_places, proposal_type_of
 from lamina.atom.passage import is_assistant, is_system, is_tool
+from lamina.atom.proposals_and_pairs import (
+    FORGET_PLACES_KEY,
+    PROPOSAL_TYPE_KEY,
+    ProposalType,
+    format_places,
+    proposal_type_of,
+)
 from lamina.atom.provenance import TRUST, is_summary, statements_need_review
 from lamina.atom.status import Status
 from lamina.capture.change.dependants import may_challenge
@@ -29,7 +35,7 @@ from lamina.capture.memory_requests import (
 from lamina.capture.prose import is_pasted, is_question
 from lamina.capture.segment import turns_of
 from lamina.capture.store_reads import CURRENT_STATUSES, FORGETTABLE_STATUSES, WorkingSet
-from lamina.states.state_reader import StateReader
+from lamina.states.sentence_models import StateReader
 from lamina.text.analyser import content_tokens
 from lamina.text.normal_form import one_line
 from lamina.text.sentences import find_sentences

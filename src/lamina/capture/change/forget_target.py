@@ -13,7 +13,7 @@ from lamina.capture.memory_requests import ForgetRequest
 from lamina.capture.prose import is_question
 from lamina.models.list_reader import MAX_CANDIDATES
 from lamina.states.fitted_decisions import load_replacement_bounds
-from lamina.states.state_reader import StateReader
+from lamina.states.sentence_models import StateReader
 from lamina.text.analyser import content_tokens
 from lamina.text.normal_form import normal_form, one_line
 

@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from lamina.atom.atom import Atom, AtomId, Evidence
-from lamina.atom.decisions import ProposalType, proposal_type_of
 from lamina.atom.passage import Passage, is_assistant, passage_of, passages_of
+from lamina.atom.proposals_and_pairs import ProposalType, proposal_type_of
 from lamina.atom.provenance import TRUST, Origin, Scope, statements_need_review, trust_of
 from lamina.atom.status import Status
 from lamina.capture.existing_statements import ended_at, forget_requested_at

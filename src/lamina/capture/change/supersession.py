@@ -14,8 +14,8 @@ import numpy as np
 
 from lamina.atom.atom import Atom, AtomId, Evidence, Relation, RelationName, effective_from, kind_defaults
 from lamina.atom.claim import claim_of
-from lamina.atom.decisions import LIKELY_CHANGE_CONFIDENCE, are_both_valid
 from lamina.atom.passage import Passage, passages_of
+from lamina.atom.proposals_and_pairs import LIKELY_CHANGE_CONFIDENCE, are_both_valid
 from lamina.atom.provenance import statements_need_review
 from lamina.atom.status import Status
 from lamina.capture.change.change_nomination import Nomination
@@ -25,7 +25,7 @@ from lamina.capture.extractors import speaker_subject
 from lamina.capture.prose import find_statable_sentences
 from lamina.capture.store_reads import CURRENT_STATUSES, WorkingSet, find_passage
 from lamina.states.replacement_verdict import ReplacementCertainty, find_surest_state, judge_replacements
-from lamina.states.state_reader import StateReader
+from lamina.states.sentence_models import StateReader
 from lamina.text.analyser import content_tokens
 from lamina.text.date_mentions import find_dates
 from lamina.text.normal_form import normal_form, one_line

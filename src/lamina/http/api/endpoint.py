@@ -16,8 +16,8 @@ from starlette.responses import Response
 from lamina.access import Principal, ServedMemory
 from lamina.documents.argument_types import MAX_KEY_LENGTH
 from lamina.documents.json_document import JsonDocument
+from lamina.http.operation_policies import OPERATION_POLICIES, READ, WRITE, OperationPolicy
 from lamina.http.problem import ProblemDetails, ProblemError, validation_problem
-from lamina.http.route_rights import OPERATION_POLICIES, READ, WRITE, OperationPolicy
 from lamina.memory import Memory
 
 F = TypeVar("F", bound=Callable[..., JsonDocument])

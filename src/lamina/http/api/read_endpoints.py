@@ -15,7 +15,7 @@ from lamina.http.api import request_bodies as bodies
 from lamina.http.api import response_documents as documents
 from lamina.http.api.endpoint import AtomIdPath, CallerContext, CurrentCaller, read_endpoint
 from lamina.http.change_feed import list_commits_after as journal_after
-from lamina.http.route_rights import SLOW_READ
+from lamina.http.operation_policies import SLOW_READ
 
 router = APIRouter(tags=["reading"])
 

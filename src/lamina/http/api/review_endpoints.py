@@ -13,7 +13,7 @@ from lamina.documents.receipt import receipt_document
 from lamina.http.api import request_bodies as bodies
 from lamina.http.api import response_documents as documents
 from lamina.http.api.endpoint import CurrentCaller, CurrentWriter, read_endpoint, write_endpoint
-from lamina.http.route_rights import SLOW_WRITE
+from lamina.http.operation_policies import SLOW_WRITE
 from lamina.review.pending_items import DecisionType
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from lamina.http.api.endpoint import (
     reject_unknown_parameters,
     write_endpoint,
 )
+from lamina.http.operation_policies import SLOW_ADMIN, SLOW_WRITE, OperationPolicy
 from lamina.http.problem import ProblemError, forbidden_problem
 from lamina.http.request_metrics import MEDIA_TYPE, gauge, labelled_gauge
-from lamina.http.route_rights import SLOW_ADMIN, SLOW_WRITE, OperationPolicy
 
 router = APIRouter(tags=["upkeep"])
 

@@ -17,7 +17,7 @@ from lamina.documents.receipt import (
 from lamina.http.api import request_bodies as bodies
 from lamina.http.api.endpoint import AtomIdPath, CurrentWriter, write_endpoint
 from lamina.http.api.response_documents import UpdatedSignalsDocument
-from lamina.http.route_rights import SLOW_ADMIN
+from lamina.http.operation_policies import SLOW_ADMIN
 
 router = APIRouter(tags=["writing"])
 

@@ -17,7 +17,7 @@ from lamina.store.sqlite.history import HistoryFile
 from lamina.store.sqlite.journal import SqliteJournal
 from lamina.store.sqlite.outbox import Outbox
 from lamina.store.sqlite.queue import SqliteQueue
-from lamina.store.sqlite.scratch_db import SqliteRecalls, SqliteUsage
+from lamina.store.sqlite.recalls_and_usage import SqliteRecalls, SqliteUsage
 from lamina.text.timestamps import from_millis, to_millis
 
 

@@ -1,4 +1,4 @@
-"""Vectors and token states in index.db, and the search over them."""
+"""Vectors and token states in index.db, and the precision of the vectors."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 
 from lamina.atom import Atom, AtomId, Scope
 from lamina.atom.atom import Relation, RelationName
-from lamina.atom.decisions import SURE_CONFIDENCE, has_sure_contradiction, is_uncertain_contradiction
+from lamina.atom.proposals_and_pairs import SURE_CONFIDENCE, has_sure_contradiction, is_uncertain_contradiction
 
 TEA = Atom(
     id=AtomId("0" * 26),

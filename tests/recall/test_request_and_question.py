@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from corpus import read_corpus, share_right
 from cpu_time import LONG, cpu_seconds
-from lamina.recall.recall_query import QuestionShape, RecallQuery, parse_question
+from lamina.recall.request_and_question import QuestionShape, RecallQuery, parse_question
 from lamina.text.analyser import query_tokens
 
 DATA = Path(__file__).parent / "data"
