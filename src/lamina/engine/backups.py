@@ -41,7 +41,7 @@ _LEFT_OUT = (
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """What a backup contains: the journal position and the hash of its last commit, counts, and the folder."""
+    """The contents of a backup: the journal position and the hash of its last commit, counts, and the folder."""
 
     path: str
     position: int
