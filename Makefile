@@ -59,6 +59,7 @@ coverage: .venv/judges
 TORTURE ?=
 torture: .venv/ready
 	LAMINA_QUESTIONS=500 $(BIN)/pytest -q --timeout=0 tests/recall/test_same_answers.py
+	LAMINA_GROWTH=all $(BIN)/pytest -q --timeout=0 tests/security/test_growth.py
 	$(BIN)/python scripts/torture.py all $(TORTURE)
 
 bench: .venv/ready

@@ -39,8 +39,22 @@ def readers(memory: Memory) -> Iterator[ReaderPool]:
     readers.close()
 
 
+def child_pids() -> set[int]:
+    return {process.pid for process in multiprocessing.active_children() if process.pid}
+
+
+OTHERS: set[int] = set()
+"""Children of this process that other tests started and still use."""
+
+
+@pytest.fixture(autouse=True)
+def _other_children() -> None:
+    OTHERS.clear()
+    OTHERS.update(child_pids())
+
+
 def reader_pids() -> list[int]:
-    return [process.pid for process in multiprocessing.active_children() if process.pid]
+    return sorted(child_pids() - OTHERS)
 
 
 def has_ended(pid: int) -> bool:

@@ -51,6 +51,8 @@ DOCUMENTED_COMMANDS = [
     "reread",
     "jobs",
     "doctor",
+    "backup",
+    "restore",
     "stats",
     "export",
     "dream",
@@ -70,6 +72,8 @@ DOCUMENTED_COMMANDS = [
     "procedural",
 ]
 READ_ONLY_COMMANDS = {
+    "backup",
+    "restore",
     "tour",
     "try",
     "recall",

@@ -298,6 +298,11 @@ VERBS: dict[str, Verb] = {
     "upkeep.rebuild": lambda memory, arguments, vault: memory.upkeep.rebuild() if vault.chance.random() < 0.05 else 0,
     "upkeep.reread": lambda memory, arguments, vault: memory.upkeep.reread(),
     "upkeep.doctor": lambda memory, arguments, vault: memory.upkeep.doctor(deep=vault.chance.random() < 0.05),
+    "upkeep.backup": lambda memory, arguments, vault: (
+        memory.upkeep.backup(vault.root / f"backup {vault.chance.randrange(10**9)}")
+        if vault.chance.random() < 0.02
+        else 0
+    ),
     "upkeep.stats": lambda memory, arguments, _: memory.upkeep.stats(),
     "topics": lambda memory, arguments, _: memory.topics(),
     "upkeep.plot": lambda memory, arguments, vault: memory.upkeep.plot(

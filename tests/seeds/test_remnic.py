@@ -153,7 +153,7 @@ def test_every_category_is_a_kind(vault: SeedVault) -> None:
 def test_the_same_words_are_stored_once_in_any_script_and_the_sentence_becomes_evidence(vault: SeedVault) -> None:
     (first,) = vault.capture("The alarm code box is green.")
     repeated = vault.memory.capture(
-        [{"speaker": "Ann", "content": "the ALARM code   box is green!"}], session_id="t", wait=True
+        [{"speaker": "Ann", "content": "the alarm code   box is green!"}], session_id="t", wait=True
     )
     assert Result.DUPLICATE in {outcome.result for outcome in repeated.outcomes}
     assert len(vault.memory.get(first.id).evidence) == 2

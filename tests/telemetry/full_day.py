@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -138,6 +139,7 @@ class FullDay:
         memory.top()
         memory.topics()
         memory.upkeep.stats()
+        memory.upkeep.backup(tempfile.mkdtemp(dir=memory.root.parent))
         self.tried(lambda: memory.answer(self.word()))
 
     def _reviewed(self, memory: Memory) -> None:

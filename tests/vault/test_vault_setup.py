@@ -83,7 +83,7 @@ def test_a_damaged_marker_is_reported_with_what_to_do_and_unchanged(tmp_path: Pa
     with lamina.open(tmp_path, watch=False) as memory:
         memory.remember("tea")
     (tmp_path / vault_setup.MARKER_FILE).write_bytes(damage)
-    with pytest.raises(InvalidInput, match=r"vault\.toml is damaged.*delete it and open the vault again"):
+    with pytest.raises(InvalidInput, match=r"vault\.toml is damaged.*lamina doctor --repair"):
         lamina.open(tmp_path, watch=False)
     assert (tmp_path / vault_setup.MARKER_FILE).read_bytes() == damage
     (tmp_path / vault_setup.MARKER_FILE).unlink()

@@ -17,7 +17,7 @@ from lamina.atom.atom import Atom, AtomId
 from lamina.atom.passage import passages_of
 from lamina.atom.provenance import Scope
 from lamina.atom.status import RECALL_WEIGHT
-from lamina.store.sqlite.database import Database
+from lamina.store.sqlite.database import CorruptDatabase, Database
 from lamina.store.sqlite.index_dump import dump
 from lamina.store.sqlite.index_rows import (
     PAST_SCHEMA,
@@ -40,6 +40,7 @@ from lamina.text.analyser import ANALYSER_VERSION
 from lamina.text.timestamps import to_millis
 
 FORMAT = 8
+PAGE_BYTES = 4096
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -106,6 +107,7 @@ class SqliteIndex:
         self.state = IndexState()
         self._store_id = store_id
         with self.db.close_on_error():
+            _check_length(path)
             if not self._is_compatible():
                 with self.db.write_transaction(durable=False):
                     if not self._is_compatible():
@@ -318,3 +320,11 @@ def _atom_row(atom: Atom, row: IndexedAtom, seq: int) -> tuple[object, ...]:
         join_agents(atom.agents),
         seq,
     )
+
+
+def _check_length(path: Path) -> None:
+    """Raise CorruptDatabase if the last page of the file is cut off: SQLite would read zeros in place of its end."""
+    wal = path.with_name(f"{path.name}-wal")
+    is_being_written = wal.exists() and wal.stat().st_size > 0
+    if path.exists() and path.stat().st_size % PAGE_BYTES and not is_being_written:
+        raise CorruptDatabase(f"{path.name} ends within a page")
