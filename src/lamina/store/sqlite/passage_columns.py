@@ -20,6 +20,7 @@ from lamina.atom.provenance import Origin
 from lamina.atom.status import ENDED, REPLACED, Status
 from lamina.store.encodings import PassageKey
 from lamina.store.sqlite.array_files import Arrays, SavedArrays
+from lamina.store.sqlite.database import CorruptDatabase
 
 RowNumbers = NDArray[np.int64]
 
@@ -128,7 +129,16 @@ class PassageColumns:
                 self._columns[name] = grown
 
     def _to_columns(self, rows: Sequence[tuple[Any, ...]]) -> tuple[Arrays, list[bool]]:
-        """Return the columns of some passages, and which of their texts had a number already."""
+        """Return the columns of some passages, and which of their texts had a number already.
+
+        CorruptDatabase if a row has a value that lamina never writes: SQLite does not notice a changed bit.
+        """
+        try:
+            return self._convert_rows(rows)
+        except (KeyError, ValueError, TypeError) as error:
+            raise CorruptDatabase(f"index.db has a row with an unknown value: {error}") from error
+
+    def _convert_rows(self, rows: Sequence[tuple[Any, ...]]) -> tuple[Arrays, list[bool]]:
         ids, ns, scopes, statuses, types, starts, ends, recorded, sessions, digests, *details = zip(*rows, strict=True)
         speakers, at, asks, layers, origins, tells_of, agents = details
         texts, existed = self._number_texts(digests)
