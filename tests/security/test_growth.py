@@ -51,16 +51,16 @@ STAGES: dict[str, Callable[[str], object]] = {
 }
 
 
-def check_growth(measure: Callable[[int], float], size: int) -> None:
+def check_growth(measure_length: Callable[[int], float], size: int) -> None:
     """Measure a text of three lengths, each twice the one before, and fail if a time grows faster than the length."""
     sizes = [size, 2 * size, 4 * size]
-    times = {length: measure(length) for length in sizes}
+    times = {length: measure_length(length) for length in sizes}
     for shorter, longer in pairwise(sizes):
         for _ in range(RUNS):
             if times[longer] <= LIMIT * max(times[shorter], NOISE):
                 break
-            times[longer] = min(times[longer], measure(longer))
-            times[shorter] = min(times[shorter], measure(shorter))
+            times[longer] = min(times[longer], measure_length(longer))
+            times[shorter] = min(times[shorter], measure_length(shorter))
         assert times[longer] <= LIMIT * max(times[shorter], NOISE), times
 
 
@@ -68,19 +68,24 @@ def measure_in_vault(folder: Path, work: Callable[[lamina.Memory], object]) -> f
     """Return the processor seconds of some work in a new vault."""
     count = sum(1 for _ in folder.iterdir())
     with lamina.open(folder / f"vault {count}", watch=False, background=False) as memory:
-        gc.collect()
-        gc.freeze()  # what other tests left is not searched again for each of the objects that are made here
-        try:
-            return cpu_seconds(lambda: work(memory))
-        finally:
-            gc.unfreeze()
+        return measure(lambda: work(memory))
+
+
+def measure(work: Callable[[], object]) -> float:
+    """Return the processor seconds of some work; what other tests left is not searched for garbage meanwhile."""
+    gc.collect()
+    gc.freeze()
+    try:
+        return cpu_seconds(work)
+    finally:
+        gc.unfreeze()
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_each_stage_that_reads_words_takes_time_in_proportion_to_them(shape: str) -> None:
     def read(length: int) -> float:
         text = SHAPES[shape](length)
-        return cpu_seconds(lambda: [stage(text) for stage in STAGES.values() if text.strip()])
+        return measure(lambda: [stage(text) for stage in STAGES.values() if text.strip()])
 
     check_growth(read, LONG)
 
